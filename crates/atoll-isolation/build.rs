@@ -1,0 +1,76 @@
+//! Builds the init program (PID 1 of every sandbox) as a small static executable, so that the library can
+//! carry it inside (`embed.rs`) and nothing has to be installed beside the one binary.
+//!
+//! Init is this same package compiled a second time: other flags (static, no unwinding, size), only the modules
+//! it needs. Cargo has no stable way to say so, hence the inner call.
+
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+fn main() {
+    println!("cargo::rerun-if-changed=src");
+    println!("cargo::rerun-if-changed=Cargo.toml");
+    // Set while init itself is being built: it must not carry a copy of itself.
+    if env::var_os("CARGO_FEATURE_EMBED").is_none() {
+        return;
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
+    let target = env::var("TARGET").expect("cargo sets TARGET");
+    let dir = out.join("init");
+    build_init(&dir, &target);
+    let built = dir.join(&target).join("init").join("atoll-init");
+    let kept = out.join("atoll-init");
+    std::fs::copy(&built, &kept).expect("the inner build leaves atoll-init");
+}
+
+#[expect(
+    clippy::disallowed_methods,
+    reason = "a build script runs cargo, no sandbox is involved"
+)]
+fn build_init(dir: &Path, target: &str) {
+    let cargo = env::var_os("CARGO").expect("cargo sets CARGO");
+    let manifest =
+        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    let mut command = Command::new(cargo);
+    command
+        .args([
+            "build",
+            "--quiet",
+            "--profile",
+            "init",
+            "--no-default-features",
+        ])
+        .args([
+            "--features",
+            "init-binary",
+            "--bin",
+            "atoll-init",
+            "--offline",
+        ])
+        .args(["--target", target])
+        .arg("--manifest-path")
+        .arg(manifest.join("Cargo.toml"))
+        .arg("--target-dir")
+        .arg(dir);
+    // The outer build's flags, wrappers and job server are for another kind of program.
+    for (name, _) in env::vars_os() {
+        let text = name.to_string_lossy();
+        let inherited =
+            text.starts_with("CARGO_") && text != "CARGO_HOME" && !text.starts_with("CARGO_NET");
+        if inherited
+            || text == "RUSTFLAGS"
+            || text.starts_with("RUSTC")
+            || text.starts_with("CLIPPY")
+            || text == "MAKEFLAGS"
+        {
+            command.env_remove(&name);
+        }
+    }
+    command.env(
+        "CARGO_ENCODED_RUSTFLAGS",
+        "-Ctarget-feature=+crt-static\x1f-Crelocation-model=static",
+    );
+    let status = command.status().expect("cargo can be run");
+    assert!(status.success(), "building atoll-init failed");
+}

@@ -1,0 +1,151 @@
+//! The one function in which every program of every sandbox is born.
+//!
+//! All memory is prepared before the clone; the child makes system calls only. What fails in it is written into
+//! our shared memory, so a start that did not happen is known exactly, with its stage.
+
+use std::ffi::CString;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
+
+use crate::sys::process::StringArray;
+use crate::sys::vfork::{self, Stack};
+use crate::sys::{self, c_string, fd, identity, process, signal};
+use crate::wire::{Session, Spawn, SpawnStage};
+
+/// A failed start: where, and the OS error.
+pub(super) type Failure = (SpawnStage, io::Error);
+
+/// Everything the child needs, allocated by the parent.
+struct Prepared<'a> {
+    request: &'a Spawn,
+    candidates: Vec<CString>,
+    argv: StringArray,
+    env: StringArray,
+    cwd: CString,
+    stdio: [RawFd; 3],
+    memory_cgroup: Option<RawFd>,
+}
+
+/// Starts the program. Returns once it executes, with its pid and pidfd, or with the reason why it does not.
+pub(super) fn spawn(
+    stack: &mut Stack,
+    request: &Spawn,
+    fds: &[OwnedFd],
+) -> Result<(u32, OwnedFd), Failure> {
+    let prepared = prepare(request, fds).map_err(|error| (SpawnStage::Request, error))?;
+    let cgroup = request.in_cgroup.then(|| fds[3].as_fd());
+    let mut failure: Option<(SpawnStage, i32)> = None;
+    let mut child = || failure = Some(become_program(&prepared));
+    let (pid, pidfd) =
+        vfork::spawn(stack, cgroup, &mut child).map_err(|error| (SpawnStage::Clone, error))?;
+    match failure {
+        None => Ok((pid, pidfd)),
+        Some((stage, errno)) => {
+            // The child has ended by itself; it is reaped here so that nobody hears of it.
+            drop(reap_exactly(&pidfd));
+            Err((stage, io::Error::from_raw_os_error(errno)))
+        }
+    }
+}
+
+fn prepare<'a>(request: &'a Spawn, fds: &[OwnedFd]) -> io::Result<Prepared<'a>> {
+    let expected = 3 + usize::from(request.in_cgroup) + usize::from(request.in_memory_cgroup);
+    if fds.len() != expected {
+        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    }
+    Ok(Prepared {
+        request,
+        candidates: request
+            .candidates
+            .iter()
+            .map(|path| c_string(path))
+            .collect::<Result<_, _>>()?,
+        argv: StringArray::new(&request.argv)?,
+        env: StringArray::new(&request.env)?,
+        cwd: c_string(&request.cwd)?,
+        stdio: [fds[0].as_raw_fd(), fds[1].as_raw_fd(), fds[2].as_raw_fd()],
+        memory_cgroup: request
+            .in_memory_cgroup
+            .then(|| fds[expected - 1].as_raw_fd()),
+    })
+}
+
+/// Runs in the child. Returns only if something failed.
+fn become_program(prepared: &Prepared<'_>) -> (SpawnStage, i32) {
+    let stages: [(SpawnStage, fn(&Prepared<'_>) -> io::Result<()>); 5] = [
+        (SpawnStage::Cgroup, enter_memory_cgroup),
+        (SpawnStage::Session, enter_session),
+        (SpawnStage::Limits, set_limits),
+        (SpawnStage::User, set_user),
+        (SpawnStage::Cwd, enter_cwd),
+    ];
+    for (stage, enter) in stages {
+        if let Err(error) = enter(prepared) {
+            return (stage, sys::errno(&error));
+        }
+    }
+    (SpawnStage::Exec, execute(prepared))
+}
+
+fn enter_memory_cgroup(prepared: &Prepared<'_>) -> io::Result<()> {
+    prepared
+        .memory_cgroup
+        .map_or(Ok(()), |procs| fd::write_once(procs, b"0"))
+}
+
+fn enter_session(prepared: &Prepared<'_>) -> io::Result<()> {
+    process::new_session()?;
+    for (from, to) in prepared.stdio.into_iter().zip(0..) {
+        fd::duplicate_onto(from, to)?;
+    }
+    if prepared.request.session == Session::Terminal {
+        process::take_terminal(0)?;
+    }
+    signal::unblock_all()?;
+    // Everything else is close-on-exec already; this holds even if one day something is not.
+    fd::close_on_exec_from(3)
+}
+
+fn set_limits(prepared: &Prepared<'_>) -> io::Result<()> {
+    identity::set_umask(prepared.request.umask);
+    prepared
+        .request
+        .limits
+        .iter()
+        .try_for_each(|&(resource, soft, hard)| identity::set_limit(resource, soft, hard))
+}
+
+fn set_user(prepared: &Prepared<'_>) -> io::Result<()> {
+    if let Some(groups) = &prepared.request.groups {
+        identity::set_groups(groups)?;
+    }
+    let (uid, gid) = prepared.request.user;
+    if (uid, gid) == (identity::user(), identity::group()) {
+        return Ok(());
+    }
+    identity::set_group(gid)?;
+    identity::set_user(uid)
+}
+
+/// As the user, not before: a directory that only root may enter is closed to others.
+fn enter_cwd(prepared: &Prepared<'_>) -> io::Result<()> {
+    fd::change_directory(&prepared.cwd)
+}
+
+/// Tries the candidates as `execvp` would: a path that may not be executed is remembered, one that is not there is not.
+fn execute(prepared: &Prepared<'_>) -> i32 {
+    let mut worst = libc::ENOENT;
+    for candidate in &prepared.candidates {
+        let errno = sys::errno(&process::execute(candidate, &prepared.argv, &prepared.env));
+        match errno {
+            libc::ENOENT | libc::ENOTDIR => {}
+            libc::EACCES => worst = errno,
+            _ => return errno,
+        }
+    }
+    worst
+}
+
+fn reap_exactly(pidfd: &OwnedFd) -> io::Result<()> {
+    process::wait_pidfd(pidfd.as_fd())
+}

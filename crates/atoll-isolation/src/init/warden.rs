@@ -1,0 +1,86 @@
+//! The warden: a process over one command's tree where no cgroup keeps it together.
+//!
+//! It is the reaper of everything the command leaves behind, so descent from it *is* membership. It starts the
+//! command, reports its end, and ends itself when nothing is left below it. It only ever sends on the socket.
+
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use super::spawn;
+use crate::channel::Channel;
+use crate::sys::vfork::Stack;
+use crate::sys::{self, identity, process};
+use crate::wire::{Event, Spawn};
+
+/// Runs the warden in the forked child; returns its exit code.
+pub(super) fn run(
+    channel: &Channel,
+    stack: &mut Stack,
+    tag: u32,
+    request: &Spawn,
+    fds: &[OwnedFd],
+) -> i32 {
+    match guard(channel, stack, tag, request, fds) {
+        Ok(()) => 0,
+        Err(_) => 1,
+    }
+}
+
+fn guard(
+    channel: &Channel,
+    stack: &mut Stack,
+    tag: u32,
+    request: &Spawn,
+    fds: &[OwnedFd],
+) -> io::Result<()> {
+    identity::become_subreaper()?;
+    identity::die_with_parent()?;
+    process::set_name(c"warden")?;
+    let main = match spawn::spawn(stack, request, fds) {
+        Ok((pid, pidfd)) => {
+            channel.send(&Event::Spawned { tag, pid }, &[pidfd.as_fd()])?;
+            pid
+        }
+        Err((stage, error)) => {
+            return channel.send(
+                &Event::SpawnFailed {
+                    tag,
+                    stage,
+                    errno: sys::errno(&error),
+                },
+                &[],
+            );
+        }
+    };
+    release_pipes()?;
+    loop {
+        match process::reap(true) {
+            Ok(Some(ended)) if ended.pid == main => {
+                let (status, usage) = (ended.status, ended.usage);
+                channel.send(
+                    &Event::Exited {
+                        command: request.command,
+                        status,
+                        usage,
+                    },
+                    &[],
+                )?;
+            }
+            Ok(_) => {}
+            Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+    }
+    channel.send(
+        &Event::TreeEmpty {
+            command: request.command,
+        },
+        &[],
+    )
+}
+
+/// The warden must not be what keeps a command's pipes open.
+fn release_pipes() -> io::Result<()> {
+    sys::fd::close_from(crate::program::SOCKET + 1)
+}

@@ -1,0 +1,91 @@
+//! The keeper: a small process on the host's side that outlives its agent by a moment, to remove what the kernel
+//! does not remove by itself: cgroups and directories. One per agent.
+//!
+//! It is told of a thing before the thing is made. It does nothing else, opens nothing, and ignores the signals that
+//! a terminal or a service manager sends to the agent's group.
+
+use std::io;
+use std::os::unix::ffi::OsStringExt;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use crate::cgroup;
+use crate::channel::Channel;
+use crate::program::SOCKET;
+use crate::sys::{fd, process, signal};
+use crate::wire::{KeeperRequest, Kept};
+
+/// How long a cgroup's processes may take to die: the kernel is tearing down whole namespaces meanwhile.
+const PATIENCE: Duration = Duration::from_secs(20);
+
+pub(crate) fn run() -> ExitCode {
+    match keep() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(_) => ExitCode::FAILURE,
+    }
+}
+
+fn keep() -> io::Result<()> {
+    process::new_session()?;
+    process::set_name(c"atoll-keeper")?;
+    signal::block_all()?;
+    let mut channel = Channel::new(fd::inherited(SOCKET)?);
+    let mut kept: Vec<(Kept, PathBuf)> = Vec::new();
+    while let Some((request, _)) = channel.receive()? {
+        match request {
+            KeeperRequest::Keep { kind, path } => {
+                kept.push((kind, PathBuf::from(std::ffi::OsString::from_vec(path))));
+                channel.send(&true, &[])?;
+            }
+            KeeperRequest::Forget { path } => {
+                let path = PathBuf::from(std::ffi::OsString::from_vec(path));
+                kept.retain(|(_, other)| *other != path);
+            }
+        }
+    }
+    clean_up(&kept)
+}
+
+/// Cgroups first: what they hold may still be writing into the directories. Goes on past failures.
+fn clean_up(kept: &[(Kept, PathBuf)]) -> io::Result<()> {
+    let mut outcome = Ok(());
+    for (kind, path) in kept.iter().rev() {
+        if *kind == Kept::Cgroup {
+            outcome = cgroup::kill_and_remove(path, PATIENCE)
+                .map_err(io::Error::from)
+                .and(outcome);
+        }
+    }
+    for (kind, path) in kept {
+        if *kind == Kept::Directory {
+            outcome = remove_directory(path).and(outcome);
+        }
+    }
+    outcome
+}
+
+/// Removes a sandbox's directory. Never follows a symlink: `remove_dir_all` walks by descriptors. What its user made
+/// unreadable (an overlay's work directory always is) is opened up first where we are not root.
+pub fn remove_directory(path: &Path) -> io::Result<()> {
+    match std::fs::remove_dir_all(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
+            open_up(path)?;
+            std::fs::remove_dir_all(path)
+        }
+        other => other,
+    }
+}
+
+fn open_up(path: &Path) -> io::Result<()> {
+    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700))?;
+    for entry in std::fs::read_dir(path)? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            open_up(&entry.path())?;
+        }
+    }
+    Ok(())
+}

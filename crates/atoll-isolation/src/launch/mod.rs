@@ -1,0 +1,200 @@
+//! The agent's side of making a sandbox: claims ids, starts the keeper, clones init, hands it the plan.
+//!
+//! Synchronous. Owns nothing that lives on: what it returns ([`Launched`]) belongs to the caller.
+
+mod clone;
+mod error;
+mod ids;
+mod keeper;
+
+use std::fs::File;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::unix::fs::{PermissionsExt, chown};
+use std::path::Path;
+
+pub use error::LaunchError;
+pub use ids::Ids;
+pub use keeper::Keeper;
+
+use crate::cgroup::Group;
+use crate::channel::Channel;
+use crate::embed;
+use crate::plan::{Plan, Source};
+use crate::spec::IdMap;
+use crate::sys::{fd, mount, socket};
+use crate::wire::{Event, Request, Setup, VERSION};
+
+/// Longest that a plan may take. It takes milliseconds; a machine that is out of memory may take its time.
+const PATIENCE_MS: i32 = 30_000;
+
+/// Starts inits. Holds the executable; one per agent.
+#[derive(Debug)]
+pub struct Launcher {
+    program: OwnedFd,
+}
+
+/// A sandbox that stands.
+#[derive(Debug)]
+pub struct Launched {
+    /// The socket to init. Closing it ends the sandbox.
+    pub socket: OwnedFd,
+    /// Init itself.
+    pub pidfd: OwnedFd,
+    /// Init's pid on the host.
+    pub pid: u32,
+    /// The sandbox's `/proc`, as a path descriptor.
+    pub proc: OwnedFd,
+}
+
+impl Launcher {
+    /// Prepares the executable.
+    pub fn new() -> Result<Self, LaunchError> {
+        let program = embed::init_program()
+            .and_then(|program| fd::duplicate_above(program.as_fd(), clone::FREE));
+        Ok(Self {
+            program: program
+                .map_err(|error| LaunchError::new("prepare the init program", error))?,
+        })
+    }
+
+    /// Starts the keeper of this agent.
+    pub fn keeper(&self) -> Result<Keeper, LaunchError> {
+        let (ours, theirs) = pair()?;
+        clone::start(
+            self.program.as_fd(),
+            theirs.as_fd(),
+            &["atoll-keeper", "keeper"],
+            None,
+        )
+        .map_err(|error| LaunchError::new("start the keeper", error))?
+        .go(ours.as_fd())?;
+        Ok(Keeper::new(Channel::new(ours)))
+    }
+
+    /// Makes the sandbox that `plan` describes, in `storage`, inside `group`.
+    pub fn launch(
+        &self,
+        plan: &Plan,
+        storage: &Path,
+        group: Option<&Group>,
+    ) -> Result<Launched, LaunchError> {
+        make_storage(plan, storage)?;
+        let (ours, theirs) = pair()?;
+        let into = clone::Into {
+            namespaces: plan.namespaces,
+            cgroup: group.and_then(Group::dir),
+            ids: plan.ids,
+        };
+        let started = clone::start(self.program.as_fd(), theirs.as_fd(), &["init"], Some(&into))
+            .map_err(|error| LaunchError::cloning(plan.namespaces != 0, error))?;
+        drop(theirs);
+        if let Some(group) = group {
+            group.enter_v1(started.pid).map_err(|error| {
+                LaunchError::new("enter the sandbox's cgroups", io::Error::other(error))
+            })?;
+        }
+        let trees = trees(plan, started.pid)?;
+        let (pid, pidfd) = (started.pid, started.go(ours.as_fd())?);
+        let mut channel = Channel::new(ours);
+        let setup = Request::Setup {
+            setup: Setup {
+                version: VERSION,
+                steps: plan.steps.clone(),
+            },
+        };
+        let fds: Vec<BorrowedFd<'_>> = trees.iter().map(AsFd::as_fd).collect();
+        channel
+            .send(&setup, &fds)
+            .map_err(|error| LaunchError::new("send the plan to init", error))?;
+        let proc = await_ready(&mut channel, plan)?;
+        Ok(Launched {
+            socket: channel.into_socket(),
+            pidfd,
+            pid,
+            proc,
+        })
+    }
+}
+
+fn pair() -> Result<(OwnedFd, OwnedFd), LaunchError> {
+    let pair = || {
+        let (ours, theirs) = socket::pair()?;
+        Ok((
+            fd::duplicate_above(ours.as_fd(), clone::FREE)?,
+            fd::duplicate_above(theirs.as_fd(), clone::FREE)?,
+        ))
+    };
+    pair().map_err(|error| LaunchError::new("make a socket", error))
+}
+
+/// The directories that the plan's overlays and binds need, owned by root inside.
+fn make_storage(plan: &Plan, storage: &Path) -> Result<(), LaunchError> {
+    let Some(ids) = plan.ids else { return Ok(()) };
+    let (uid, gid) = ids.root();
+    for (name, mode) in &plan.storage {
+        let path = storage.join(name);
+        let make = || {
+            match std::fs::create_dir(&path) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+                other => other?,
+            }
+            std::fs::set_permissions(&path, std::fs::Permissions::from_mode(*mode))?;
+            if matches!(ids, IdMap::Range { .. }) {
+                chown(&path, Some(uid), Some(gid))
+            } else {
+                Ok(())
+            }
+        };
+        make().map_err(|error| LaunchError::new(format!("make {}", path.display()), error))?;
+    }
+    Ok(())
+}
+
+fn trees(plan: &Plan, pid: u32) -> Result<Vec<OwnedFd>, LaunchError> {
+    if plan.sources.is_empty() {
+        return Ok(Vec::new());
+    }
+    let userns = File::open(format!("/proc/{pid}/ns/user"))
+        .map_err(|error| LaunchError::new("open the sandbox's user namespace", error))?;
+    plan.sources
+        .iter()
+        .map(|source| {
+            tree(source, userns.as_fd()).map_err(|error| {
+                LaunchError::new(format!("take the mount of {}", source.path), error)
+            })
+        })
+        .collect()
+}
+
+/// A mount that init can attach. Filesystems that cannot show other owners (EINVAL) are passed as they are: the
+/// host's files then belong to `nobody` inside, which is stricter, not weaker.
+fn tree(source: &Source, userns: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let tree = mount::clone_tree(source.path.as_bytes())?;
+    let mapped_by = source.idmapped.then_some(userns);
+    match mount::restrict_tree(tree.as_fd(), source.read_only, mapped_by) {
+        Err(error) if source.idmapped && error.raw_os_error() == Some(libc::EINVAL) => {
+            mount::restrict_tree(tree.as_fd(), source.read_only, None)?;
+        }
+        other => other?,
+    }
+    Ok(tree)
+}
+
+fn await_ready(channel: &mut Channel, plan: &Plan) -> Result<OwnedFd, LaunchError> {
+    let waiting = |error| LaunchError::new("wait for init", error);
+    if !fd::wait_readable(channel.as_fd(), PATIENCE_MS).map_err(waiting)? {
+        return Err(waiting(io::Error::from_raw_os_error(libc::ETIMEDOUT)));
+    }
+    match channel.receive().map_err(waiting)? {
+        Some((Event::Ready { version: VERSION }, mut fds)) if fds.len() == 1 => Ok(fds.remove(0)),
+        Some((Event::SetupFailed { step, errno }, _)) => {
+            Err(LaunchError::step(plan.steps.get(step as usize), errno))
+        }
+        Some(_) => Err(waiting(io::Error::from_raw_os_error(libc::EPROTO))),
+        None => Err(LaunchError::new(
+            "start init",
+            io::Error::other("it ended before it was ready"),
+        )),
+    }
+}

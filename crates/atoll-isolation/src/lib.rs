@@ -1,0 +1,35 @@
+//! The kernel edge of Atoll: from a [`Spec`] (what a sandbox should be) over a [`Plan`] (the steps, as data) to a
+//! running init behind a wall.
+//!
+//! Synchronous, no async runtime, no logging: much of this runs as PID 1. Failures are values that name the step.
+//! Knows nothing of sessions, HTTP or JSON. The only crate with `unsafe`, all of it below [`sys`].
+
+pub mod blocked;
+pub mod cgroup;
+mod channel;
+#[cfg(feature = "embed")]
+mod embed;
+mod init;
+mod keeper;
+mod plan;
+pub mod program;
+pub mod seccomp;
+mod spec;
+pub mod sys;
+pub mod wire;
+
+#[cfg(feature = "embed")]
+mod launch;
+#[cfg(feature = "embed")]
+pub mod probe;
+#[cfg(feature = "embed")]
+mod root;
+
+pub use channel::{Channel, Packed, pack, unpack};
+pub use keeper::remove_directory;
+#[cfg(feature = "embed")]
+pub use launch::{Ids, Keeper, LaunchError, Launched, Launcher};
+pub use plan::{Plan, Source, Step};
+#[cfg(feature = "embed")]
+pub use root::{HostRoot, RootError};
+pub use spec::{Disk, IdMap, Isolation, Spec};

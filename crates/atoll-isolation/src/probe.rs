@@ -1,0 +1,1 @@
+//! What this host can do for isolation, found by trying.

@@ -1,0 +1,203 @@
+//! Descriptors: memory files, pipes' flags, duplication, bulk closing.
+
+use std::io;
+use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+
+use super::{c_string, check, check_int};
+
+/// An anonymous file in memory, close-on-exec, that can still be sealed.
+pub fn memfd(name: &str) -> io::Result<OwnedFd> {
+    let name = c_string(name.as_bytes())?;
+    // SAFETY: `name` is NUL-terminated and outlives the call.
+    let fd =
+        unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
+    owned(fd)
+}
+
+/// Forbids any later change of a memory file, so that what was written is what is executed.
+pub fn seal(fd: BorrowedFd<'_>) -> io::Result<()> {
+    let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
+    // SAFETY: plain integer arguments on a descriptor the caller holds.
+    check_int(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, seals) }).map(drop)
+}
+
+/// Sets the permission bits of an open file.
+pub fn set_mode(fd: BorrowedFd<'_>, mode: u32) -> io::Result<()> {
+    // SAFETY: plain integer arguments on a descriptor the caller holds.
+    check_int(unsafe { libc::fchmod(fd.as_raw_fd(), mode) }).map(drop)
+}
+
+/// Makes `to` a copy of `from`, without close-on-exec. Also right when both are the same number.
+pub fn duplicate_onto(from: RawFd, to: RawFd) -> io::Result<()> {
+    if from == to {
+        // SAFETY: plain integer arguments.
+        return check_int(unsafe { libc::fcntl(from, libc::F_SETFD, 0) }).map(drop);
+    }
+    // SAFETY: plain integer arguments; whatever `to` was is replaced, which is what the caller asks for.
+    check_int(unsafe { libc::dup2(from, to) }).map(drop)
+}
+
+/// Closes every descriptor from `first` on. For use in a freshly cloned child that owns its table.
+pub fn close_from(first: RawFd) -> io::Result<()> {
+    let first =
+        libc::c_uint::try_from(first).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    // SAFETY: plain integers; the caller owns the whole table of a process that is about to exec or exit.
+    check(unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) }).map(drop)
+}
+
+/// Opens a path relative to a directory descriptor with the given flags; never blocks on a FIFO if `O_NONBLOCK` is in them.
+pub fn open_at(dir: RawFd, path: &[u8], flags: i32, mode: u32) -> io::Result<OwnedFd> {
+    let path = c_string(path)?;
+    // SAFETY: `path` is NUL-terminated and outlives the call; the rest are integers.
+    owned(unsafe { libc::openat(dir, path.as_ptr(), flags | libc::O_CLOEXEC, mode) })
+}
+
+/// Waits until `fd` can be read or has hung up. `false` when the time was up first.
+pub fn wait_readable(fd: BorrowedFd<'_>, timeout_ms: i32) -> io::Result<bool> {
+    let mut poll = libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: one pollfd, as announced by the count.
+    let ready = unsafe { libc::poll(&raw mut poll, 1, timeout_ms) };
+    check_int(ready).map(|count| count > 0)
+}
+
+/// Waits for input with `SIGCHLD` let through for just that long. `false` if a signal came instead.
+pub fn wait_input_or_child(fd: BorrowedFd<'_>) -> io::Result<bool> {
+    let mut poll = libc::pollfd {
+        fd: fd.as_raw_fd(),
+        events: libc::POLLIN,
+        revents: 0,
+    };
+    // SAFETY: an all-zero sigset_t is a valid, empty set on Linux.
+    let open: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: one pollfd as announced; no timeout; `open` lives through the call.
+    let ready = unsafe { libc::ppoll(&raw mut poll, 1, std::ptr::null(), &raw const open) };
+    match check_int(ready) {
+        Ok(_) => Ok(true),
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// Takes ownership of a descriptor that a system call just returned.
+pub(crate) fn owned(fd: RawFd) -> io::Result<OwnedFd> {
+    let fd = check_int(fd)?;
+    // SAFETY: the kernel just made this descriptor for us, so nobody else owns it.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Takes the descriptor that the launcher left open for this program under a fixed number.
+pub fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: plain integers; fails with EBADF if it is not open.
+    check_int(unsafe { libc::fcntl(fd, libc::F_SETFD, libc::FD_CLOEXEC) })?;
+    // SAFETY: checked to be open, and by the launcher's contract ours alone; called once at start.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
+/// Marks every descriptor from `first` on close-on-exec. Async-signal-safe.
+pub fn close_on_exec_from(first: RawFd) -> io::Result<()> {
+    let first =
+        libc::c_uint::try_from(first).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    // SAFETY: plain integers.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_close_range,
+            first,
+            libc::c_uint::MAX,
+            libc::CLOSE_RANGE_CLOEXEC,
+        )
+    })
+    .map(drop)
+}
+
+/// One `write` of a few bytes to a kernel file. Async-signal-safe.
+pub fn write_once(fd: RawFd, bytes: &[u8]) -> io::Result<()> {
+    // SAFETY: pointer and length describe the same slice.
+    check(unsafe { libc::syscall(libc::SYS_write, fd, bytes.as_ptr(), bytes.len()) }).map(drop)
+}
+
+/// One byte off a pipe: how a cloned child waits for its parent's word. Async-signal-safe.
+pub fn read_byte(fd: RawFd) -> io::Result<Option<u8>> {
+    let mut byte = 0_u8;
+    // SAFETY: one writable byte.
+    let got = check(unsafe { libc::syscall(libc::SYS_read, fd, &raw mut byte, 1_usize) })?;
+    Ok((got == 1).then_some(byte))
+}
+
+/// Changes the working directory. Async-signal-safe.
+pub fn change_directory(path: &std::ffi::CStr) -> io::Result<()> {
+    // SAFETY: NUL-terminated.
+    check_int(unsafe { libc::chdir(path.as_ptr()) }).map(drop)
+}
+
+/// Opens a path without following any symbolic link, wherever in it (openat2, RESOLVE_NO_SYMLINKS).
+pub fn open_without_links(path: &[u8], flags: i32, mode: u32) -> io::Result<OwnedFd> {
+    let path = c_string(path)?;
+    // SAFETY: an all-zero open_how is valid.
+    let mut how: libc::open_how = unsafe { std::mem::zeroed() };
+    how.flags = u64::try_from(flags | libc::O_CLOEXEC)
+        .map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    how.mode = u64::from(mode);
+    how.resolve = libc::RESOLVE_NO_SYMLINKS;
+    // SAFETY: `path` and `how` live through the call; the size is that of `how`.
+    let fd = check(unsafe {
+        libc::syscall(
+            libc::SYS_openat2,
+            libc::AT_FDCWD,
+            path.as_ptr(),
+            &raw const how,
+            size_of::<libc::open_how>(),
+        )
+    })?;
+    owned(RawFd::try_from(fd).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?)
+}
+
+/// An exclusive lock on a name in the abstract socket space: held while the descriptor lives, gone with the process.
+pub fn claim_name(name: &[u8]) -> io::Result<Option<OwnedFd>> {
+    // SAFETY: plain integers.
+    let socket =
+        owned(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: an all-zero sockaddr_un is valid.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::sa_family_t::try_from(libc::AF_UNIX).expect("a small constant");
+    // The first byte stays zero: that makes the name abstract.
+    for (slot, byte) in address.sun_path.iter_mut().skip(1).zip(name) {
+        *slot = byte.cast_signed();
+    }
+    let length = size_of::<libc::sa_family_t>() + 1 + name.len().min(address.sun_path.len() - 1);
+    let length = libc::socklen_t::try_from(length).expect("at most 110 bytes");
+    // SAFETY: `address` is a sockaddr_un of which `length` bytes are meant.
+    match check_int(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })
+    {
+        Ok(_) => Ok(Some(socket)),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// As [`memfd`], for a file that will be executed (kernels from 6.3 on may want that said, older ones refuse the flag).
+pub fn executable_memfd(name: &str) -> io::Result<OwnedFd> {
+    let text = c_string(name.as_bytes())?;
+    let flags = libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING | libc::MFD_EXEC;
+    // SAFETY: `text` is NUL-terminated and outlives the call.
+    match owned(unsafe { libc::memfd_create(text.as_ptr(), flags) }) {
+        Err(error) if error.raw_os_error() == Some(libc::EINVAL) => memfd(name),
+        other => other,
+    }
+}
+
+/// A copy of `fd` whose number is at least `lowest`, close-on-exec.
+pub fn duplicate_above(fd: BorrowedFd<'_>, lowest: RawFd) -> io::Result<OwnedFd> {
+    // SAFETY: plain integers.
+    owned(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_DUPFD_CLOEXEC, lowest) })
+}
+
+/// Moves a descriptor to a fixed number in a process that is about to execute, and says so in its lifetime.
+pub fn move_onto(from: BorrowedFd<'_>, to: RawFd) -> io::Result<BorrowedFd<'_>> {
+    duplicate_onto(from.as_raw_fd(), to)?;
+    // SAFETY: just made; it stays open until exec, which is all that the caller does with it.
+    Ok(unsafe { BorrowedFd::borrow_raw(to) })
+}

@@ -1,0 +1,26 @@
+//! The one language between agent and init: versioned binary messages on a SEQPACKET socket.
+//!
+//! Plain data and its encoding, for both ends. No socket here, no policy. A decoder trusts nothing: short input,
+//! long counts, unknown tags and trailing bytes are all [`Malformed`].
+//!
+//! Rules for changing it: agent and init come out of one binary, so they always match; the version is checked all
+//! the same, because a running sandbox may outlive the binary that made it.
+
+mod codec;
+mod message;
+
+pub(crate) use codec::wire;
+pub use codec::{Decoder, Malformed, Wire};
+pub use message::{
+    Address, Event, KeeperRequest, Kept, Request, Session, Setup, Spawn, SpawnStage, VERSION,
+};
+
+/// Largest message that goes through the socket itself. A bigger one (long argument lists) travels as a memory
+/// file whose descriptor is sent instead, because a SEQPACKET message must fit the socket's buffer (212,992 bytes by default).
+pub const INLINE_MAX: usize = 64 * 1024;
+
+/// First byte of a message whose body is in the memory file that comes as its first descriptor.
+pub const IN_MEMORY_FILE: u8 = 0xff;
+
+/// Largest body accepted out of a memory file: above the kernel's own limit on arguments and environment (6 MiB).
+pub const BODY_MAX: u64 = 16 * 1024 * 1024;

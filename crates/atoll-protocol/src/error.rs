@@ -1,0 +1,63 @@
+//! Error codes: stable names for what can go wrong, and the one shape in which they are told.
+
+use serde::{Deserialize, Serialize};
+
+macro_rules! codes {
+    ($($variant:ident = $status:literal, $doc:literal;)*) => {
+        /// What went wrong, as a stable name.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
+        #[non_exhaustive]
+        pub enum ErrorCode {
+            $(#[doc = $doc] $variant,)*
+        }
+
+        impl ErrorCode {
+            /// Every code, for documentation.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The HTTP status that goes with it.
+            pub fn status(self) -> u16 {
+                match self { $(Self::$variant => $status,)* }
+            }
+
+            /// What it means, in a sentence.
+            pub fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => $doc,)* }
+            }
+        }
+    };
+}
+
+codes! {
+    ValidationFailed = 400, "The request cannot be right: a bad name, a NUL byte, two things that exclude each other.";
+    CommandNotFound = 404, "The program does not exist in the sandbox.";
+    NotExecutable = 400, "The program exists but cannot be executed.";
+    CwdNotFound = 404, "The working directory does not exist, is no directory, or may not be entered.";
+    UserNotFound = 404, "The user does not exist in the sandbox.";
+    ArgumentsTooLong = 413, "Arguments and environment together are longer than the kernel accepts.";
+    ProcessNotFound = 404, "No process has this id.";
+    ProcessAlreadyExists = 409, "A different command has this id.";
+    ProcessEnded = 409, "The process has ended, so this can no longer be done.";
+    ProcessLimit = 429, "The sandbox may not have more processes.";
+    StdinNotOpen = 409, "The process has no open standard input to write to.";
+    StdinGap = 409, "The write starts behind the end of what was written: bytes in between are missing.";
+    WaitTimeout = 408, "What was waited for did not happen in time. The process goes on.";
+    LimitUnavailable = 501, "A limit was asked for that this host cannot enforce.";
+    IsolationUnavailable = 501, "This host cannot give the isolation asked for.";
+    SandboxGone = 410, "The sandbox has ended.";
+    DiskFull = 507, "There is no room on the disk.";
+    Internal = 500, "Atoll failed. The command may or may not have run; the message says which.";
+}
+
+/// The one error shape.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorBody {
+    /// The stable code.
+    pub code: ErrorCode,
+    /// What happened, naming the thing.
+    pub message: String,
+    /// What to do about it.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub hint: Option<String>,
+}

@@ -1,0 +1,231 @@
+//! Everything that can go wrong, in the user's words. One variant per thing; code and hint are methods.
+
+use std::io;
+
+use atoll_protocol::{ErrorBody, ErrorCode};
+
+/// A request that was not done, or a wait that ended otherwise.
+#[derive(Debug, Clone, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The request cannot be right.
+    #[error("{what}")]
+    Invalid {
+        /// What is wrong with it.
+        what: String,
+    },
+    /// No such program inside.
+    #[error("command not found: {program}")]
+    CommandNotFound {
+        /// As given.
+        program: String,
+    },
+    /// There, but not to be executed.
+    #[error("cannot execute {program}: {why}")]
+    NotExecutable {
+        /// As given.
+        program: String,
+        /// What the kernel said.
+        why: String,
+    },
+    /// The working directory cannot be entered.
+    #[error("cannot enter the working directory {cwd}: {why}")]
+    CwdNotFound {
+        /// As given.
+        cwd: String,
+        /// What the kernel said.
+        why: String,
+    },
+    /// No such user inside.
+    #[error("no such user in the sandbox: {user}")]
+    UserNotFound {
+        /// As given.
+        user: String,
+        /// What can be done.
+        hint: Option<&'static str>,
+    },
+    /// Arguments and environment do not fit.
+    #[error("arguments and environment are too long: {bytes} bytes")]
+    ArgumentsTooLong {
+        /// Their length together.
+        bytes: u64,
+    },
+    /// No process has this id.
+    #[error("no process has the id {id}")]
+    ProcessNotFound {
+        /// The id.
+        id: String,
+    },
+    /// The id is taken by a different command.
+    #[error("the id {id} belongs to a different command")]
+    ProcessAlreadyExists {
+        /// The id.
+        id: String,
+    },
+    /// Too late.
+    #[error("process {id} has ended")]
+    ProcessEnded {
+        /// The id.
+        id: String,
+    },
+    /// It still lives.
+    #[error("process {id} is still running")]
+    ProcessRunning {
+        /// The id.
+        id: String,
+    },
+    /// The kernel or the sandbox's limit says no.
+    #[error("cannot start another process: {why}")]
+    ProcessLimit {
+        /// What the kernel said.
+        why: String,
+    },
+    /// There is no stdin to write to.
+    #[error("process {id} has no open standard input")]
+    StdinNotOpen {
+        /// The id.
+        id: String,
+    },
+    /// Bytes in between are missing.
+    #[error("write at {offset} would leave a gap: the next byte of standard input is {expected}")]
+    StdinGap {
+        /// As given.
+        offset: u64,
+        /// Where to go on.
+        expected: u64,
+    },
+    /// The wait's own time was up.
+    #[error("{what} did not happen within {millis} ms")]
+    WaitTimeout {
+        /// What was waited for.
+        what: String,
+        /// For how long.
+        millis: u128,
+    },
+    /// The wait is pointless now.
+    #[error("process {id} ended before {what}")]
+    EndedWhileWaiting {
+        /// The id.
+        id: String,
+        /// What was waited for.
+        what: String,
+    },
+    /// This host cannot enforce it.
+    #[error("{what}")]
+    LimitUnavailable {
+        /// Which limit and why.
+        what: String,
+        /// What can be done.
+        hint: Option<String>,
+    },
+    /// This host cannot wall it off as asked.
+    #[error("{what}")]
+    IsolationUnavailable {
+        /// The step and the OS error.
+        what: String,
+        /// What can be done.
+        hint: Option<String>,
+    },
+    /// Nothing lives here any more.
+    #[error("the sandbox has ended")]
+    SandboxGone,
+    /// No room.
+    #[error("no room on the disk: {what}")]
+    DiskFull {
+        /// Doing what.
+        what: String,
+    },
+    /// Our own failure.
+    #[error("{what}")]
+    Internal {
+        /// What failed, and whether the command ran.
+        what: String,
+    },
+}
+
+impl Error {
+    /// The stable code.
+    pub fn code(&self) -> ErrorCode {
+        match self {
+            Self::Invalid { .. } => ErrorCode::ValidationFailed,
+            Self::CommandNotFound { .. } => ErrorCode::CommandNotFound,
+            Self::NotExecutable { .. } => ErrorCode::NotExecutable,
+            Self::CwdNotFound { .. } => ErrorCode::CwdNotFound,
+            Self::UserNotFound { .. } => ErrorCode::UserNotFound,
+            Self::ArgumentsTooLong { .. } => ErrorCode::ArgumentsTooLong,
+            Self::ProcessNotFound { .. } => ErrorCode::ProcessNotFound,
+            Self::ProcessAlreadyExists { .. } | Self::ProcessRunning { .. } => {
+                ErrorCode::ProcessAlreadyExists
+            }
+            Self::ProcessEnded { .. } | Self::EndedWhileWaiting { .. } => ErrorCode::ProcessEnded,
+            Self::ProcessLimit { .. } => ErrorCode::ProcessLimit,
+            Self::StdinNotOpen { .. } => ErrorCode::StdinNotOpen,
+            Self::StdinGap { .. } => ErrorCode::StdinGap,
+            Self::WaitTimeout { .. } => ErrorCode::WaitTimeout,
+            Self::LimitUnavailable { .. } => ErrorCode::LimitUnavailable,
+            Self::IsolationUnavailable { .. } => ErrorCode::IsolationUnavailable,
+            Self::SandboxGone => ErrorCode::SandboxGone,
+            Self::DiskFull { .. } => ErrorCode::DiskFull,
+            Self::Internal { .. } => ErrorCode::Internal,
+        }
+    }
+
+    /// What the user can do about it.
+    pub fn hint(&self) -> Option<String> {
+        match self {
+            Self::CommandNotFound { .. } => Some(
+                "argv runs a program directly; give a shell string to use builtins and pipes"
+                    .to_owned(),
+            ),
+            Self::ArgumentsTooLong { .. } => {
+                Some("pass large data on standard input or as a file".to_owned())
+            }
+            Self::ProcessAlreadyExists { .. } => {
+                Some("repeat the same command, or choose another id".to_owned())
+            }
+            Self::ProcessRunning { .. } => Some("kill it first".to_owned()),
+            Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
+            Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => {
+                hint.clone()
+            }
+            Self::Invalid { .. }
+            | Self::NotExecutable { .. }
+            | Self::CwdNotFound { .. }
+            | Self::ProcessNotFound { .. }
+            | Self::ProcessEnded { .. }
+            | Self::ProcessLimit { .. }
+            | Self::StdinNotOpen { .. }
+            | Self::StdinGap { .. }
+            | Self::WaitTimeout { .. }
+            | Self::EndedWhileWaiting { .. }
+            | Self::SandboxGone
+            | Self::DiskFull { .. }
+            | Self::Internal { .. } => None,
+        }
+    }
+
+    /// The shape in which clients get it.
+    pub fn body(&self) -> ErrorBody {
+        ErrorBody {
+            code: self.code(),
+            message: self.to_string(),
+            hint: self.hint(),
+        }
+    }
+
+    pub(crate) fn invalid(what: impl Into<String>) -> Self {
+        Self::Invalid { what: what.into() }
+    }
+
+    /// An I/O failure of ours, while doing `what`.
+    pub(crate) fn io(what: &str, error: &io::Error) -> Self {
+        match error.kind() {
+            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull {
+                what: what.to_owned(),
+            },
+            _ => Self::Internal {
+                what: format!("failed to {what}: {error}"),
+            },
+        }
+    }
+}

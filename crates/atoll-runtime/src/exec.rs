@@ -1,0 +1,128 @@
+//! Exec: one stateless command, run to its end, answered whole.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use atoll_protocol::{Capture, Encoding, EndRecord, ExecResult, ProcessId, Stream};
+use bytes::Bytes;
+
+use crate::Error;
+use crate::log::{Capture as Kept, Event, HeadTail, Log};
+use crate::process::Process;
+
+/// The two outputs while they are being collected.
+#[derive(Debug)]
+pub(crate) struct Captures {
+    stdout: HeadTail,
+    stderr: HeadTail,
+    result: Slot,
+}
+
+/// Where the collected outputs are left for the caller.
+pub(crate) type Slot = Arc<Mutex<Option<Captured>>>;
+
+/// What was collected, and where the log stood then.
+#[derive(Debug)]
+pub(crate) struct Captured {
+    pub(crate) stdout: Kept,
+    pub(crate) stderr: Kept,
+    pub(crate) cursor: u64,
+}
+
+impl Captures {
+    /// Keeps at most `limit` bytes of each output.
+    pub(crate) fn new(limit: usize) -> (Self, Slot) {
+        let result = Slot::default();
+        let captures = Self {
+            stdout: HeadTail::new(limit),
+            stderr: HeadTail::new(limit),
+            result: Arc::clone(&result),
+        };
+        (captures, result)
+    }
+
+    pub(crate) fn push(&mut self, stream: Stream, cursor: u64, bytes: &Bytes) {
+        match stream {
+            Stream::Stdout => self.stdout.push(cursor, bytes),
+            Stream::Stderr => self.stderr.push(cursor, bytes),
+        }
+    }
+
+    /// The command is over: what comes later belongs to the log alone.
+    pub(crate) fn complete(self, log: &Log) {
+        let captured = Captured {
+            stdout: self.stdout.finish(),
+            stderr: self.stderr.finish(),
+            cursor: log.end(),
+        };
+        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(captured);
+    }
+}
+
+/// What a command did and printed.
+#[derive(Debug)]
+pub struct ExecOutput {
+    /// Its id.
+    pub id: ProcessId,
+    /// How it ended.
+    pub end: EndRecord,
+    /// Standard output.
+    pub stdout: Kept,
+    /// Standard error.
+    pub stderr: Kept,
+    /// Where its log stood when it ended.
+    pub cursor: u64,
+}
+
+impl ExecOutput {
+    /// The form that clients get.
+    pub fn result(&self, encoding: Encoding) -> ExecResult {
+        ExecResult {
+            id: self.id.clone(),
+            end: self.end.clone(),
+            stdout: capture(&self.stdout, encoding),
+            stderr: capture(&self.stderr, encoding),
+            cursor: self.cursor,
+        }
+    }
+
+    /// Whether the answer holds every byte.
+    pub fn is_whole(&self) -> bool {
+        self.stdout.omitted == 0 && self.stderr.omitted == 0
+    }
+}
+
+fn capture(kept: &Kept, encoding: Encoding) -> Capture {
+    Capture::new(
+        encoding,
+        &kept.head,
+        &kept.tail,
+        kept.omitted,
+        kept.omitted_from,
+    )
+}
+
+/// The answer of a command that was started before under the same id: put together from its log.
+pub(crate) async fn from_log(process: &Process, answer_bytes: usize) -> Result<ExecOutput, Error> {
+    let end = process.ended().await?;
+    let mut stdout = HeadTail::new(answer_bytes);
+    let mut stderr = HeadTail::new(answer_bytes);
+    let mut reader = process.log().reader(0);
+    let cursor = process.log().end();
+    while reader.cursor() < cursor {
+        match reader.next().await {
+            Some(Event::Output(chunk)) => match chunk.stream {
+                Stream::Stdout => stdout.push(chunk.cursor, &chunk.bytes),
+                Stream::Stderr => stderr.push(chunk.cursor, &chunk.bytes),
+            },
+            Some(Event::Gap { .. }) => {}
+            None => break,
+        }
+    }
+    Ok(ExecOutput {
+        id: process.id().clone(),
+        end,
+        stdout: stdout.finish(),
+        stderr: stderr.finish(),
+        cursor,
+    })
+}

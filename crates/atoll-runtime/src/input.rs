@@ -1,0 +1,35 @@
+//! Whether a command waits for input: some thread of its tree is blocked on reading its standard input, and there
+//! is nothing for it to read.
+
+use std::os::fd::AsFd;
+
+use atoll_isolation::blocked;
+
+use crate::pipes::Writer;
+use crate::shared::Shared;
+use crate::tree::Tree;
+
+/// One look at the kernel's own account of what each thread is doing.
+pub(crate) async fn wants_input(shared: &Shared, tree: &Tree, stdin: Option<&Writer>) -> bool {
+    let Some(pipe) = stdin
+        .filter(|writer| writer.unread() == 0)
+        .and_then(Writer::identity)
+    else {
+        return false;
+    };
+    match tree {
+        Tree::Cgroup(leaf) => {
+            let Ok(host) = std::fs::File::open("/proc") else {
+                return false;
+            };
+            let pids = leaf.pids().unwrap_or_default();
+            pids.iter()
+                .any(|pid| blocked::reads_pipe(host.as_fd(), *pid, pipe))
+        }
+        Tree::Warden(command) => {
+            let pids = shared.link.members(*command).await.unwrap_or_default();
+            pids.iter()
+                .any(|pid| blocked::reads_pipe(shared.proc.as_fd(), *pid, pipe))
+        }
+    }
+}

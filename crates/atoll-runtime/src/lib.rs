@@ -1,0 +1,33 @@
+//! The live things of one sandbox: commands, processes, their output.
+//!
+//! Knows no HTTP and no JSON. One task owns each live thing; others hold a handle. Every child is born through
+//! [`Sandbox`] in one function, so every child is grouped, accounted, reaped and bounded.
+
+mod command;
+mod error;
+mod exec;
+mod home;
+mod input;
+mod life;
+mod link;
+mod log;
+mod pipes;
+mod port;
+mod process;
+mod run;
+mod sandbox;
+mod shared;
+mod start;
+mod tree;
+mod user;
+mod wait;
+
+pub use command::{Background, Command, Invocation, Stdin};
+pub use error::Error;
+pub use exec::ExecOutput;
+pub use home::Home;
+pub use log::{Capture, Chunk, Event as LogEvent, Log, Match, ReadPage, Reader as LogReader};
+pub use process::{Filter, Process, ProcessSpec, Readiness, Restart, Retention};
+pub use sandbox::{Host, Limits, Sandbox, SandboxOptions};
+pub use tree::SignalScope;
+pub use wait::{HttpCheck, LogPattern, PortCheck};

@@ -1,0 +1,333 @@
+//! The agent's end of the socket to init: requests get their answers, commands get their news.
+//!
+//! One task receives; anybody may send (messages keep their borders). When the socket closes, everybody who waits
+//! is told so at once.
+
+use std::collections::HashMap;
+use std::io;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use atoll_isolation::sys::process::Usage;
+use atoll_isolation::sys::socket::{self, Waiting};
+use atoll_isolation::wire::{Event, IN_MEMORY_FILE, INLINE_MAX, Request, Spawn, SpawnStage, Wire};
+use atoll_isolation::{Packed, pack, unpack};
+use tokio::io::unix::AsyncFd;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use crate::Error;
+
+/// What init tells of one command. At most three per command, so the channel never fills.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum News {
+    /// Its main process is over.
+    Exited { status: i32, usage: Usage },
+    /// Nothing of its tree is left (only told where there is no cgroup to ask).
+    TreeEmpty,
+    /// Its warden was killed from inside.
+    WardenLost,
+}
+
+const NEWS_MAX: usize = 4;
+
+type Answer = (Event, Vec<OwnedFd>);
+
+/// A started program.
+#[derive(Debug)]
+pub(crate) struct Spawned {
+    pub(crate) pid: u32,
+    pub(crate) pidfd: OwnedFd,
+}
+
+/// A start that did not happen.
+#[derive(Debug)]
+pub(crate) enum SpawnError {
+    Refused { stage: SpawnStage, error: io::Error },
+    Other(Error),
+}
+
+/// Handle on the connection. Dropping the last one ends the sandbox.
+#[derive(Debug)]
+pub(crate) struct Link {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    socket: AsyncFd<OwnedFd>,
+    next_tag: AtomicU32,
+    tables: Mutex<Tables>,
+    reaped: watch::Sender<u64>,
+}
+
+/// Who waits for what. `None` once the other end is gone.
+#[derive(Debug, Default)]
+struct Tables {
+    answers: HashMap<u32, oneshot::Sender<Answer>>,
+    commands: HashMap<u64, mpsc::Sender<News>>,
+    gone: bool,
+}
+
+impl Link {
+    /// Takes over the socket and starts the receiving task.
+    pub(crate) fn new(socket: OwnedFd) -> io::Result<Self> {
+        let inner = Arc::new(Inner {
+            socket: register(socket)?,
+            next_tag: AtomicU32::new(1),
+            tables: Mutex::default(),
+            reaped: watch::Sender::new(0),
+        });
+        tokio::spawn(receive_all(Arc::clone(&inner)));
+        Ok(Self { inner })
+    }
+
+    /// Announces a command before it is started, so that no news of it can be missed.
+    pub(crate) fn listen(&self, command: u64) -> Result<mpsc::Receiver<News>, Error> {
+        let (sender, receiver) = mpsc::channel(NEWS_MAX);
+        let mut tables = self.inner.tables();
+        if tables.gone {
+            return Err(Error::SandboxGone);
+        }
+        tables.commands.insert(command, sender);
+        Ok(receiver)
+    }
+
+    /// The command is over.
+    pub(crate) fn forget(&self, command: u64) {
+        self.inner.tables().commands.remove(&command);
+    }
+
+    /// Changes whenever something without a parent has ended: trees may have become empty.
+    pub(crate) fn reaped(&self) -> watch::Receiver<u64> {
+        self.inner.reaped.subscribe()
+    }
+
+    /// Starts a program.
+    pub(crate) async fn spawn(
+        &self,
+        spawn: Spawn,
+        fds: &[BorrowedFd<'_>],
+    ) -> Result<Spawned, SpawnError> {
+        let answer = self
+            .ask(|tag| Request::Spawn { tag, spawn }, fds)
+            .await
+            .map_err(SpawnError::Other)?;
+        match answer {
+            (Event::Spawned { pid, .. }, mut fds) if fds.len() == 1 => Ok(Spawned {
+                pid,
+                pidfd: fds.remove(0),
+            }),
+            (Event::SpawnFailed { stage, errno, .. }, _) => Err(SpawnError::Refused {
+                stage,
+                error: io::Error::from_raw_os_error(errno),
+            }),
+            (other, _) => Err(SpawnError::Other(unexpected(&other))),
+        }
+    }
+
+    /// Signals a tree that has a warden. Returns how many processes got it.
+    pub(crate) async fn sweep(&self, command: u64, signal: i32) -> Result<u64, Error> {
+        match self
+            .ask(
+                |tag| Request::Sweep {
+                    tag,
+                    command,
+                    signal,
+                },
+                &[],
+            )
+            .await?
+        {
+            (Event::Counted { count, .. }, _) => Ok(u64::from(count)),
+            (other, _) => Err(unexpected(&other)),
+        }
+    }
+
+    /// Pids (inside) of a tree that has a warden.
+    pub(crate) async fn members(&self, command: u64) -> Result<Vec<u32>, Error> {
+        match self.ask(|tag| Request::List { tag, command }, &[]).await? {
+            (Event::Members { pids, .. }, _) => Ok(pids),
+            (other, _) => Err(unexpected(&other)),
+        }
+    }
+
+    /// Opens a file on the inside.
+    pub(crate) async fn open(&self, path: &[u8], flags: i32) -> Result<io::Result<OwnedFd>, Error> {
+        let path = path.to_vec();
+        self.ask(
+            |tag| Request::Open {
+                tag,
+                path,
+                flags,
+                mode: 0,
+            },
+            &[],
+        )
+        .await
+        .and_then(opened)
+    }
+
+    /// Connects to a port on the inside.
+    pub(crate) async fn connect(&self, address: SocketAddr) -> Result<io::Result<OwnedFd>, Error> {
+        self.ask(
+            |tag| Request::Connect {
+                tag,
+                address: address.into(),
+            },
+            &[],
+        )
+        .await
+        .and_then(opened)
+    }
+
+    /// Returns when everything that has ended by now was reaped and reported.
+    pub(crate) async fn ping(&self) -> Result<(), Error> {
+        self.ask(|tag| Request::Ping { tag }, &[]).await.map(drop)
+    }
+
+    /// Hangs up. Init ends, and everything with it.
+    pub(crate) fn close(&self) {
+        // Already hung up is as good.
+        drop(rustix::net::shutdown(
+            &self.inner.socket,
+            rustix::net::Shutdown::Both,
+        ));
+    }
+
+    async fn ask(
+        &self,
+        request: impl FnOnce(u32) -> Request,
+        fds: &[BorrowedFd<'_>],
+    ) -> Result<Answer, Error> {
+        let tag = self.inner.next_tag.fetch_add(1, Ordering::Relaxed);
+        let (sender, receiver) = oneshot::channel();
+        {
+            let mut tables = self.inner.tables();
+            if tables.gone {
+                return Err(Error::SandboxGone);
+            }
+            tables.answers.insert(tag, sender);
+        }
+        if self.inner.send(request(tag).encode(), fds).await.is_err() {
+            self.inner.tables().answers.remove(&tag);
+            return Err(Error::SandboxGone);
+        }
+        receiver.await.map_err(|_| Error::SandboxGone)
+    }
+}
+
+impl Drop for Link {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+impl Inner {
+    fn tables(&self) -> MutexGuard<'_, Tables> {
+        self.tables.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    async fn send(&self, bytes: Vec<u8>, fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        match pack(bytes)? {
+            Packed::Inline(bytes) => self.send_packed(&bytes, fds).await,
+            Packed::InFile(file) => {
+                let mut all = vec![file.as_fd()];
+                all.extend_from_slice(fds);
+                self.send_packed(&[IN_MEMORY_FILE], &all).await
+            }
+        }
+    }
+
+    /// Tries first: the queue is hardly ever full.
+    async fn send_packed(&self, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        loop {
+            match socket::send_waiting(self.socket.as_fd(), bytes, fds, Waiting::Forbidden) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
+                    self.socket.writable().await?.clear_ready();
+                }
+                done => return done,
+            }
+        }
+    }
+
+    async fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Answer>> {
+        loop {
+            let mut ready = self.socket.readable().await?;
+            match socket::receive_waiting(self.socket.as_fd(), buffer, Waiting::Forbidden) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready.clear_ready(),
+                Err(error) => return Err(error),
+                Ok(None) => return Ok(None),
+                Ok(Some((length, fds))) => return unpack(&buffer[..length], fds).map(Some),
+            }
+        }
+    }
+
+    fn dispatch(&self, (event, fds): Answer) {
+        let tag = match event {
+            Event::Exited {
+                command,
+                status,
+                usage,
+            } => return self.tell(command, News::Exited { status, usage }),
+            Event::TreeEmpty { command } => return self.tell(command, News::TreeEmpty),
+            Event::WardenLost { command } => return self.tell(command, News::WardenLost),
+            Event::OrphanReaped => return self.reaped.send_modify(|count| *count += 1),
+            Event::Spawned { tag, .. }
+            | Event::SpawnFailed { tag, .. }
+            | Event::Counted { tag, .. }
+            | Event::Members { tag, .. }
+            | Event::Opened { tag }
+            | Event::Failed { tag, .. }
+            | Event::Pong { tag } => tag,
+            // Answered before this task began; init never says them twice.
+            Event::Ready { .. } | Event::SetupFailed { .. } => return,
+        };
+        if let Some(waiting) = self.tables().answers.remove(&tag) {
+            // Whoever asked may have stopped waiting; descriptors close with the answer.
+            drop(waiting.send((event, fds)));
+        }
+    }
+
+    fn tell(&self, command: u64, news: News) {
+        if let Some(sender) = self.tables().commands.get(&command) {
+            drop(sender.try_send(news));
+        }
+    }
+}
+
+async fn receive_all(inner: Arc<Inner>) {
+    let mut buffer = vec![0; INLINE_MAX];
+    while let Ok(Some(answer)) = inner.receive(&mut buffer).await {
+        inner.dispatch(answer);
+    }
+    let mut tables = inner.tables();
+    // Dropping the senders is the message.
+    *tables = Tables {
+        gone: true,
+        ..Tables::default()
+    };
+}
+
+fn opened((event, mut fds): Answer) -> Result<io::Result<OwnedFd>, Error> {
+    match event {
+        Event::Opened { .. } if fds.len() == 1 => Ok(Ok(fds.remove(0))),
+        Event::Failed { errno, .. } => Ok(Err(io::Error::from_raw_os_error(errno))),
+        other => Err(unexpected(&other)),
+    }
+}
+
+fn unexpected(event: &Event) -> Error {
+    Error::Internal {
+        what: format!("init answered out of turn: {event:?}"),
+    }
+}
+
+#[expect(
+    deprecated,
+    reason = "the replacement is unsafe for types that may lie about their descriptor; OwnedFd does not"
+)]
+fn register(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    AsyncFd::new(socket)
+}

@@ -1,0 +1,292 @@
+//! The three standard descriptors of a command: what the child gets, and what we keep.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, OwnedFd};
+
+use bytes::{Buf, Bytes, BytesMut};
+use rustix::fs::{Gid, MemfdFlags, SealFlags, Uid};
+use rustix::pipe::PipeFlags;
+use tokio::net::unix::pipe;
+use tokio::sync::oneshot;
+
+use crate::Error;
+use crate::command::Stdin;
+
+/// One read. As much as a pipe holds by default; a command that fills it gets a larger pipe and buffer.
+const READ: usize = 64 * 1024;
+
+/// For those that print a lot: three times the throughput of the default (fewer switches between writer and reader).
+const LARGE: usize = 256 * 1024;
+
+/// Reads below this are copied out, so that a few bytes do not hold a whole buffer.
+const COPY_BELOW: usize = 8 * 1024;
+
+/// Reads in a row before other things get their turn.
+const TURN: usize = 8;
+
+/// The ends that the child gets.
+#[derive(Debug)]
+pub(crate) struct ChildEnds {
+    pub(crate) stdin: OwnedFd,
+    pub(crate) stdout: OwnedFd,
+    pub(crate) stderr: OwnedFd,
+}
+
+/// The ends that we keep.
+#[derive(Debug)]
+pub(crate) struct OurEnds {
+    pub(crate) stdin: Option<Writer>,
+    pub(crate) stdout: Reader,
+    pub(crate) stderr: Reader,
+}
+
+/// Makes both sides. `owner` is the outside id of the command's user: who owns a pipe may open it again by
+/// `/dev/stdout`, and only they.
+pub(crate) fn make(stdin: &Stdin, owner: Option<(u32, u32)>) -> io::Result<(ChildEnds, OurEnds)> {
+    let (stdout_ours, stdout) = output_pipe(owner)?;
+    let (stderr_ours, stderr) = output_pipe(owner)?;
+    let (stdin_ours, stdin) = input(stdin, owner)?;
+    let ours = OurEnds {
+        stdin: stdin_ours,
+        stdout: Reader::new(stdout_ours)?,
+        stderr: Reader::new(stderr_ours)?,
+    };
+    Ok((
+        ChildEnds {
+            stdin,
+            stdout,
+            stderr,
+        },
+        ours,
+    ))
+}
+
+fn output_pipe(owner: Option<(u32, u32)>) -> io::Result<(OwnedFd, OwnedFd)> {
+    let (ours, theirs) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+    give(&theirs, owner)?;
+    Ok((ours, theirs))
+}
+
+fn give(fd: &OwnedFd, owner: Option<(u32, u32)>) -> io::Result<()> {
+    if let Some((uid, gid)) = owner {
+        rustix::fs::fchown(fd, Some(Uid::from_raw(uid)), Some(Gid::from_raw(gid)))?;
+    }
+    Ok(())
+}
+
+fn input(stdin: &Stdin, owner: Option<(u32, u32)>) -> io::Result<(Option<Writer>, OwnedFd)> {
+    match stdin {
+        Stdin::Closed => Ok((None, std::fs::File::open("/dev/null")?.into())),
+        Stdin::Bytes(bytes) => Ok((None, file_of(bytes)?)),
+        Stdin::Pipe => {
+            let (theirs, ours) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
+            give(&theirs, owner)?;
+            Ok((Some(Writer::new(ours)?), theirs))
+        }
+    }
+}
+
+/// Given input is a sealed file in memory: nobody has to feed it, and it cannot be changed.
+fn file_of(bytes: &Bytes) -> io::Result<OwnedFd> {
+    let file = rustix::fs::memfd_create("stdin", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
+    let mut rest: &[u8] = bytes;
+    let mut at = 0;
+    while !rest.is_empty() {
+        let written = rustix::io::pwrite(&file, rest, at)?;
+        at += written as u64;
+        rest = &rest[written..];
+    }
+    rustix::fs::fcntl_add_seals(
+        &file,
+        SealFlags::SEAL | SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK,
+    )?;
+    Ok(file)
+}
+
+/// What a read found.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) enum Read {
+    /// These bytes.
+    Bytes(Bytes),
+    /// Nothing more for now.
+    Empty,
+    /// Nothing more ever.
+    End,
+}
+
+/// Our end of an output.
+#[derive(Debug)]
+pub(crate) struct Reader {
+    pipe: pipe::Receiver,
+    buffer: BytesMut,
+    size: usize,
+}
+
+impl Reader {
+    fn new(fd: OwnedFd) -> io::Result<Self> {
+        Ok(Self {
+            pipe: pipe::Receiver::from_owned_fd(fd)?,
+            buffer: BytesMut::new(),
+            size: READ,
+        })
+    }
+
+    /// Returns when there may be something to read.
+    pub(crate) async fn readable(&self) {
+        // An error here is found again by the read that follows.
+        drop(self.pipe.readable().await);
+    }
+
+    /// Reads once, without waiting.
+    pub(crate) fn read(&mut self) -> Read {
+        if self.buffer.capacity() < COPY_BELOW {
+            self.buffer = BytesMut::with_capacity(self.size);
+        }
+        let room = self.buffer.capacity();
+        match self.pipe.try_read_buf(&mut self.buffer) {
+            Ok(0) => Read::End,
+            Ok(count) => {
+                if count == room && count >= READ && self.size == READ {
+                    self.enlarge();
+                }
+                Read::Bytes(self.take(count))
+            }
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => Read::Empty,
+            Err(_) => Read::End,
+        }
+    }
+
+    fn take(&mut self, count: usize) -> Bytes {
+        if count < COPY_BELOW {
+            let copy = Bytes::copy_from_slice(&self.buffer);
+            self.buffer.clear();
+            return copy;
+        }
+        self.buffer.split().freeze()
+    }
+
+    /// It prints a lot. Not being allowed a larger pipe (pipe-user-pages-soft) is no failure.
+    fn enlarge(&mut self) {
+        self.size = LARGE;
+        drop(rustix::pipe::fcntl_setpipe_size(&self.pipe, LARGE));
+    }
+
+    /// What lies in the pipe at this moment, and no more: a writer that goes on cannot hold us up.
+    pub(crate) fn drain(&mut self) -> Option<Bytes> {
+        let waiting = usize::try_from(rustix::io::ioctl_fionread(&self.pipe).ok()?).ok()?;
+        if waiting == 0 {
+            return None;
+        }
+        let mut bytes = vec![0; waiting];
+        let count = rustix::io::read(&self.pipe, &mut bytes).ok()?;
+        bytes.truncate(count);
+        (count > 0).then(|| Bytes::from(bytes))
+    }
+
+    /// Reads in a row before other things get their turn.
+    pub(crate) const TURN: usize = TURN;
+}
+
+/// A write that waits for room in the pipe.
+#[derive(Debug)]
+struct Pending {
+    bytes: Bytes,
+    done: oneshot::Sender<Result<u64, Error>>,
+}
+
+/// Our end of an input pipe: writes are taken in order, each acknowledged when the pipe has it all.
+#[derive(Debug)]
+pub(crate) struct Writer {
+    pipe: pipe::Sender,
+    /// Bytes accepted so far, the pending ones included.
+    offset: u64,
+    pending: VecDeque<Pending>,
+}
+
+/// Writes that may wait at once; more means that a client does not wait for its answers.
+const PENDING_MAX: usize = 64;
+
+impl Writer {
+    fn new(fd: OwnedFd) -> io::Result<Self> {
+        Ok(Self {
+            pipe: pipe::Sender::from_owned_fd(fd)?,
+            offset: 0,
+            pending: VecDeque::new(),
+        })
+    }
+
+    /// Takes bytes that begin at `offset` of the whole input. What was written before is skipped; a gap is refused.
+    pub(crate) fn accept(
+        &mut self,
+        offset: u64,
+        mut bytes: Bytes,
+        done: oneshot::Sender<Result<u64, Error>>,
+    ) {
+        if offset > self.offset {
+            drop(done.send(Err(Error::StdinGap {
+                offset,
+                expected: self.offset,
+            })));
+            return;
+        }
+        if self.pending.len() >= PENDING_MAX {
+            drop(done.send(Err(Error::invalid(
+                "too many writes are waiting for the process to read",
+            ))));
+            return;
+        }
+        let known = usize::try_from(self.offset - offset)
+            .unwrap_or(usize::MAX)
+            .min(bytes.len());
+        bytes.advance(known);
+        self.offset += bytes.len() as u64;
+        self.pending.push_back(Pending { bytes, done });
+        // An error is told to the waiting writes.
+        self.flush();
+    }
+
+    /// Whether something waits for room.
+    pub(crate) fn has_pending(&self) -> bool {
+        !self.pending.is_empty()
+    }
+
+    /// Returns when there may be room.
+    pub(crate) async fn writable(&self) {
+        drop(self.pipe.writable().await);
+    }
+
+    /// Writes what fits. `false` when nobody can read any more.
+    pub(crate) fn flush(&mut self) -> bool {
+        while let Some(front) = self.pending.front_mut() {
+            while !front.bytes.is_empty() {
+                match self.pipe.try_write(&front.bytes) {
+                    Ok(count) => front.bytes.advance(count),
+                    Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
+                    Err(_) => return false,
+                }
+            }
+            if let Some(front) = self.pending.pop_front() {
+                let remaining: u64 = self
+                    .pending
+                    .iter()
+                    .map(|pending| pending.bytes.len() as u64)
+                    .sum();
+                drop(front.done.send(Ok(self.offset - remaining)));
+            }
+        }
+        true
+    }
+
+    /// How many bytes the process has not read yet.
+    pub(crate) fn unread(&self) -> u64 {
+        rustix::io::ioctl_fionread(&self.pipe).unwrap_or(0) + u64::from(self.has_pending())
+    }
+
+    /// Identifies the pipe: device and inode, the same at both ends.
+    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
+        rustix::fs::fstat(self.pipe.as_fd())
+            .ok()
+            .map(|stat| (stat.st_dev, stat.st_ino))
+    }
+}

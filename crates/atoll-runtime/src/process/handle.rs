@@ -1,0 +1,197 @@
+//! A handle on one process. Cheap to clone; dropping it changes nothing.
+
+use std::sync::{Arc, Weak};
+use std::time::Duration;
+
+use atoll_protocol::{EndRecord, KillReceipt, ProcessId, ProcessInfo, ProcessState, Signal};
+use bytes::Bytes;
+use tokio::sync::{mpsc, oneshot, watch};
+
+use super::spec::ProcessSpec;
+use crate::Error;
+use crate::log::Log;
+use crate::run::{Control, Status};
+use crate::shared::Shared;
+use crate::tree::SignalScope;
+
+/// One command of a sandbox, running or ended.
+#[derive(Debug, Clone)]
+pub struct Process {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    id: ProcessId,
+    spec: ProcessSpec,
+    log: Log,
+    status: watch::Receiver<Status>,
+    control: mpsc::Sender<Control>,
+    /// Weak: the sandbox holds its processes, not the other way round.
+    shared: Weak<Shared>,
+}
+
+impl Process {
+    pub(crate) fn new(
+        id: ProcessId,
+        spec: ProcessSpec,
+        log: Log,
+        status: watch::Receiver<Status>,
+        control: mpsc::Sender<Control>,
+        shared: Weak<Shared>,
+    ) -> Self {
+        Self {
+            inner: Arc::new(Inner {
+                id,
+                spec,
+                log,
+                status,
+                control,
+                shared,
+            }),
+        }
+    }
+
+    /// Its id.
+    pub fn id(&self) -> &ProcessId {
+        &self.inner.id
+    }
+
+    /// Its output.
+    pub fn log(&self) -> &Log {
+        &self.inner.log
+    }
+
+    /// What was asked for.
+    pub fn spec(&self) -> &ProcessSpec {
+        &self.inner.spec
+    }
+
+    /// Where in its life it is.
+    pub fn state(&self) -> ProcessState {
+        self.inner.status.borrow().state
+    }
+
+    /// How its main process ended, if it has.
+    pub fn end(&self) -> Option<EndRecord> {
+        self.inner.status.borrow().end.clone()
+    }
+
+    /// Everything there is to know.
+    pub fn info(&self) -> ProcessInfo {
+        let status = self.inner.status.borrow().clone();
+        let totals = self.inner.log.totals();
+        ProcessInfo {
+            id: self.inner.id.clone(),
+            state: status.state,
+            pid: status.pid,
+            command: self.inner.spec.command.describe(),
+            labels: self.inner.spec.labels.clone(),
+            started_at: status.started_at,
+            end: status.end,
+            restarts: status.restarts,
+            ready: status.ready,
+            stdout_bytes: totals.stdout,
+            stderr_bytes: totals.stderr,
+            cursor: self.inner.log.end(),
+        }
+    }
+
+    /// Returns when the program runs, or with the reason why it does not.
+    pub(crate) async fn started(&self) -> Result<(), Error> {
+        let mut status = self.inner.status.clone();
+        let seen = status
+            .wait_for(|status| status.failed.is_some() || status.state != ProcessState::Starting)
+            .await;
+        match seen.map(|status| status.failed.clone()) {
+            Ok(None) => Ok(()),
+            Ok(Some(error)) => Err(error),
+            Err(_) => Err(Error::SandboxGone),
+        }
+    }
+
+    /// Waits until its main process is over for good (a restart policy has given up).
+    pub async fn ended(&self) -> Result<EndRecord, Error> {
+        let mut status = self.inner.status.clone();
+        let seen = status
+            .wait_for(|status| status.end.is_some() && status.state != ProcessState::Starting)
+            .await;
+        seen.map_err(|_| Error::SandboxGone)
+            .and_then(|status| status.end.clone().ok_or(Error::SandboxGone))
+    }
+
+    /// Waits until nothing of it is left.
+    pub async fn gone(&self) -> Result<(), Error> {
+        let mut status = self.inner.status.clone();
+        status
+            .wait_for(|status| status.state == ProcessState::Ended)
+            .await
+            .map(drop)
+            .map_err(|_| Error::SandboxGone)
+    }
+
+    pub(crate) fn shared(&self) -> Result<Arc<Shared>, Error> {
+        self.inner.shared.upgrade().ok_or(Error::SandboxGone)
+    }
+
+    pub(crate) fn status(&self) -> watch::Receiver<Status> {
+        self.inner.status.clone()
+    }
+
+    /// Sends a signal. Returns how many processes got it.
+    pub async fn signal(&self, signal: Signal, scope: SignalScope) -> Result<u64, Error> {
+        self.ask(|done| Control::Signal {
+            signal,
+            scope,
+            done,
+        })
+        .await?
+    }
+
+    /// Ends the whole tree: TERM, then KILL after `grace`. Done already is fine: nothing was signalled, nothing survives.
+    pub async fn kill(&self, grace: Duration) -> Result<KillReceipt, Error> {
+        match self.ask(|done| Control::Kill { grace, done }).await {
+            Err(Error::ProcessEnded { .. }) => Ok(KillReceipt {
+                signalled: 0,
+                survivors: 0,
+            }),
+            other => other,
+        }
+    }
+
+    /// Writes to its standard input. `offset` is the position of the first byte in all that was ever written: a
+    /// repeated write is skipped, a gap refused. Returns, when the pipe has taken it, the position to go on from.
+    pub async fn write_stdin(&self, offset: u64, bytes: Bytes) -> Result<u64, Error> {
+        self.ask(|done| Control::Write {
+            offset,
+            bytes,
+            done,
+        })
+        .await?
+    }
+
+    /// Closes its standard input.
+    pub async fn close_stdin(&self) -> Result<(), Error> {
+        self.ask(|done| Control::CloseStdin { done }).await?
+    }
+
+    pub(crate) async fn wants_input(&self) -> Result<bool, Error> {
+        self.ask(|done| Control::WantsInput { done }).await
+    }
+
+    async fn ask<T>(
+        &self,
+        control: impl FnOnce(oneshot::Sender<T>) -> Control,
+    ) -> Result<T, Error> {
+        let ended = || Error::ProcessEnded {
+            id: self.inner.id.to_string(),
+        };
+        let (done, answer) = oneshot::channel();
+        self.inner
+            .control
+            .send(control(done))
+            .await
+            .map_err(|_| ended())?;
+        answer.await.map_err(|_| ended())
+    }
+}

@@ -1,0 +1,221 @@
+//! The task over one process: starts it, lives with it, and starts it again if its policy says so.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use atoll_protocol::{EndReason, EndRecord, KillReceipt, ProcessId, ProcessState};
+use tokio::sync::{mpsc, watch};
+use tokio::time::Instant;
+
+use super::handle::Process;
+use super::registry::Reserved;
+use super::spec::{ProcessSpec, Readiness};
+use crate::Error;
+use crate::exec::Captures;
+use crate::run::{Control, Run, Status};
+use crate::sandbox::random_text;
+use crate::shared::Shared;
+use crate::start;
+
+/// Requests that may wait for the task at once. It answers each within moments; a client that sends more waits.
+const CONTROL_MAX: usize = 32;
+
+/// What beginning a process found.
+pub(crate) enum Begun {
+    /// It is new, and runs.
+    New(Process),
+    /// It was there already.
+    Existing(Process),
+}
+
+/// Starts a process, or finds the one that has its id. Returns when the program runs.
+pub(crate) async fn begin(
+    shared: &Arc<Shared>,
+    spec: ProcessSpec,
+    captures: Option<Captures>,
+) -> Result<Begun, Error> {
+    spec.command.check()?;
+    let id = match &spec.id {
+        Some(id) => id.clone(),
+        None => random_id()?,
+    };
+    let (status, watched) = watch::channel(starting());
+    let (control, controls) = mpsc::channel(CONTROL_MAX);
+    let process = Process::new(
+        id,
+        spec.clone(),
+        shared.new_log(),
+        watched,
+        control,
+        Arc::downgrade(shared),
+    );
+    if let Reserved::Existing(existing) = shared.registry.reserve(&process, &spec)? {
+        existing.started().await?;
+        return Ok(Begun::Existing(existing));
+    }
+    let task = Supervisor {
+        shared: Arc::clone(shared),
+        process: process.clone(),
+        spec,
+        status,
+        controls,
+        captures,
+    };
+    // In a task of its own: whoever asked may go away, the process has been asked for all the same.
+    tokio::spawn(task.live());
+    match process.started().await {
+        Ok(()) => Ok(Begun::New(process)),
+        Err(error) => Err(error),
+    }
+}
+
+fn starting() -> Status {
+    Status {
+        state: ProcessState::Starting,
+        pid: None,
+        started_at: SystemTime::now().into(),
+        end: None,
+        failed: None,
+        restarts: 0,
+        ready: None,
+    }
+}
+
+/// Twelve letters and digits of randomness: never guessed, never twice.
+fn random_id() -> Result<ProcessId, Error> {
+    ProcessId::new(random_text(12)?).map_err(|error| Error::invalid(error.to_string()))
+}
+
+struct Supervisor {
+    shared: Arc<Shared>,
+    process: Process,
+    spec: ProcessSpec,
+    status: watch::Sender<Status>,
+    controls: mpsc::Receiver<Control>,
+    captures: Option<Captures>,
+}
+
+impl Supervisor {
+    async fn live(mut self) {
+        let mut restarts = 0;
+        while let Some(end) = self.run_once(restarts).await {
+            let Some(pause) = self.spec.restart.pause(restarts).filter(|_| failed(&end)) else {
+                break;
+            };
+            self.status
+                .send_modify(|status| status.state = ProcessState::Starting);
+            if !self.pause(Instant::now() + pause).await {
+                break;
+            }
+            restarts += 1;
+        }
+        self.process.log().close();
+        self.status
+            .send_modify(|status| status.state = ProcessState::Ended);
+        self.shared.registry.prune();
+    }
+
+    /// One life. `None` if it could not be started.
+    async fn run_once(&mut self, restarts: u32) -> Option<EndRecord> {
+        let started = match start::start(
+            &self.shared,
+            self.process.id().as_str(),
+            &self.spec.command,
+        )
+        .await
+        {
+            Ok(started) => started,
+            Err(error) => {
+                self.not_started(restarts, error);
+                return None;
+            }
+        };
+        let (pid, parts) = started;
+        let started_at = parts.started_at;
+        let run = Run::new(
+            parts,
+            &self.spec.command,
+            self.process.log().clone(),
+            self.captures.take(),
+        );
+        let ready = self.spec.readiness.as_ref().map(|_| false);
+        self.status.send_modify(|status| {
+            *status = Status {
+                state: ProcessState::Running,
+                pid: Some(pid),
+                started_at: started_at.into(),
+                restarts,
+                end: None,
+                failed: None,
+                ready,
+            };
+        });
+        let waiting = self.spec.readiness.clone().map(|readiness| {
+            tokio::spawn(become_ready(
+                self.process.clone(),
+                readiness,
+                self.status.clone(),
+            ))
+            .abort_handle()
+        });
+        run.drive(&mut self.controls, &self.status).await;
+        if let Some(waiting) = waiting {
+            waiting.abort();
+        }
+        self.status.borrow().end.clone()
+    }
+
+    /// The first start is answered with the error and leaves nothing; a later one ends the process where it was.
+    fn not_started(&self, restarts: u32, error: Error) {
+        if restarts == 0 {
+            self.shared.registry.discard(self.process.id());
+            self.status
+                .send_modify(|status| status.failed = Some(error));
+        }
+    }
+
+    /// Waits for the next start. `false` if a kill came instead.
+    async fn pause(&mut self, until: Instant) -> bool {
+        loop {
+            tokio::select! {
+                () = tokio::time::sleep_until(until) => return true,
+                Some(control) = self.controls.recv() => match control {
+                    Control::Kill { done, .. } => {
+                        drop(done.send(KillReceipt { signalled: 0, survivors: 0 }));
+                        return false;
+                    }
+                    // Nothing runs that could take it: dropping it says "ended".
+                    Control::Signal { .. } | Control::Write { .. } | Control::CloseStdin { .. } | Control::WantsInput { .. } => {}
+                },
+            }
+        }
+    }
+}
+
+/// Whether a policy starts it again: not if somebody wanted it to end.
+fn failed(end: &EndRecord) -> bool {
+    match end.reason {
+        EndReason::Exited => end.code != Some(0),
+        EndReason::Signaled
+        | EndReason::Timeout
+        | EndReason::IdleTimeout
+        | EndReason::Oom
+        | EndReason::OutputLimit => true,
+        EndReason::Killed
+        | EndReason::ShellExited
+        | EndReason::SandboxStopped
+        | EndReason::HostLost => false,
+    }
+}
+
+/// Sets `ready` when the condition is met. Ends with the life it was made for.
+async fn become_ready(process: Process, readiness: Readiness, status: watch::Sender<Status>) {
+    let since = process.log().end();
+    let met = match readiness {
+        Readiness::Log(pattern) => process.wait_log(&pattern, since, None).await.is_ok(),
+        Readiness::Port(check) => process.wait_port(&check, None).await.is_ok(),
+    };
+    if met {
+        status.send_modify(|status| status.ready = Some(true));
+    }
+}

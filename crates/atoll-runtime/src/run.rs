@@ -1,0 +1,580 @@
+//! The task that owns one running command: its pipes, its clocks, its tree.
+//!
+//! It turns what happens into events for [`Life`], does what the effects say, and tells everybody by a watched
+//! [`Status`]. It never waits for a reader of the output, and never holds anything up for another command.
+
+use std::time::{Duration, SystemTime};
+
+use atoll_isolation::sys::process::{self, Usage};
+use atoll_protocol::{EndReason, EndRecord, KillReceipt, ProcessState, Signal, Stream, Timestamp};
+use bytes::Bytes;
+use std::os::fd::{AsFd, OwnedFd};
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot, watch};
+use tokio::time::{Instant, sleep_until};
+
+use crate::Error;
+use crate::command::Command;
+use crate::exec::Captures;
+use crate::life::{Effect, Event, Life};
+use crate::link::News;
+use crate::log::Log;
+use crate::pipes::{OurEnds, Read, Reader};
+use crate::shared::Shared;
+use crate::tree::{SignalScope, Tree};
+
+/// How soon a kill is tried again on what is still alive. Doubles up to the second.
+const KILL_AGAIN: Duration = Duration::from_millis(5);
+const KILL_AGAIN_MAX: Duration = Duration::from_millis(500);
+
+/// How long a kill may be answered late. What survives that (a process stuck in the kernel) is in the receipt.
+const RECEIPT_WITHIN: Duration = Duration::from_secs(10);
+
+/// What everybody may know of a command.
+#[derive(Debug, Clone)]
+pub(crate) struct Status {
+    pub(crate) state: ProcessState,
+    pub(crate) pid: Option<u32>,
+    pub(crate) started_at: Timestamp,
+    pub(crate) end: Option<EndRecord>,
+    pub(crate) failed: Option<Error>,
+    pub(crate) restarts: u32,
+    pub(crate) ready: Option<bool>,
+}
+
+/// What others ask of a command.
+#[derive(Debug)]
+pub(crate) enum Control {
+    Signal {
+        signal: Signal,
+        scope: SignalScope,
+        done: oneshot::Sender<Result<u64, Error>>,
+    },
+    Kill {
+        grace: Duration,
+        done: oneshot::Sender<KillReceipt>,
+    },
+    Write {
+        offset: u64,
+        bytes: Bytes,
+        done: oneshot::Sender<Result<u64, Error>>,
+    },
+    CloseStdin {
+        done: oneshot::Sender<Result<(), Error>>,
+    },
+    /// Is something of it blocked on reading its standard input?
+    WantsInput { done: oneshot::Sender<bool> },
+}
+
+/// What woke the task.
+enum Happening {
+    Control(Control),
+    News(Option<News>),
+    Readable(Stream),
+    Writable,
+    Reaped,
+    Deadline,
+}
+
+/// How the main process ended.
+#[derive(Debug, Clone, Copy)]
+struct Exit {
+    status: i32,
+    usage: Usage,
+    at: Instant,
+    wall: SystemTime,
+}
+
+/// A command that runs.
+pub(crate) struct Run {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) id: String,
+    pub(crate) number: u64,
+    pub(crate) tree: Tree,
+    pub(crate) pidfd: OwnedFd,
+    pub(crate) news: mpsc::Receiver<News>,
+    pub(crate) log: Log,
+    pub(crate) captures: Option<Captures>,
+    pub(crate) started: Instant,
+    pub(crate) started_at: SystemTime,
+    stdin: Option<crate::pipes::Writer>,
+    stdout: Option<Reader>,
+    stderr: Option<Reader>,
+    reaped: watch::Receiver<u64>,
+    life: Life,
+    exit: Option<Exit>,
+    printed: u64,
+    limit: Option<u64>,
+    clocks: Clocks,
+    killing: Option<Duration>,
+    receipts: Vec<oneshot::Sender<KillReceipt>>,
+    signalled: u64,
+}
+
+/// The moments at which something must happen.
+#[derive(Debug, Default)]
+struct Clocks {
+    timeout: Option<Instant>,
+    idle_after: Option<Duration>,
+    idle: Option<Instant>,
+    grace: Option<Instant>,
+    kill_again: Option<Instant>,
+    receipt: Option<Instant>,
+}
+
+impl Clocks {
+    fn next(&self) -> Option<Instant> {
+        [
+            self.timeout,
+            self.idle,
+            self.grace,
+            self.kill_again,
+            self.receipt,
+        ]
+        .into_iter()
+        .flatten()
+        .min()
+    }
+}
+
+/// Takes a clock that has rung.
+fn rung(clock: &mut Option<Instant>, now: Instant) -> bool {
+    clock.take_if(|at| *at <= now).is_some()
+}
+
+/// What a new [`Run`] is made of.
+pub(crate) struct Started {
+    pub(crate) shared: Arc<Shared>,
+    pub(crate) id: String,
+    pub(crate) number: u64,
+    pub(crate) tree: Tree,
+    pub(crate) pidfd: OwnedFd,
+    pub(crate) news: mpsc::Receiver<News>,
+    pub(crate) ends: OurEnds,
+    pub(crate) started: Instant,
+    pub(crate) started_at: SystemTime,
+}
+
+impl Run {
+    pub(crate) fn new(
+        parts: Started,
+        command: &Command,
+        log: Log,
+        captures: Option<Captures>,
+    ) -> Self {
+        let Started {
+            shared,
+            id,
+            number,
+            tree,
+            pidfd,
+            news,
+            ends,
+            started,
+            started_at,
+        } = parts;
+        let clocks = Clocks {
+            timeout: command.timeout.map(|limit| started + limit),
+            idle_after: command.idle_timeout,
+            idle: command.idle_timeout.map(|limit| started + limit),
+            ..Clocks::default()
+        };
+        Self {
+            reaped: shared.link.reaped(),
+            life: Life::new(command.background, command.grace),
+            limit: command.max_output_bytes,
+            stdin: ends.stdin,
+            stdout: Some(ends.stdout),
+            stderr: Some(ends.stderr),
+            exit: None,
+            printed: 0,
+            killing: None,
+            receipts: Vec::new(),
+            signalled: 0,
+            shared,
+            id,
+            number,
+            tree,
+            pidfd,
+            news,
+            log,
+            captures,
+            started,
+            started_at,
+            clocks,
+        }
+    }
+
+    /// Lives until nothing is left of the command.
+    pub(crate) async fn drive(
+        mut self,
+        control: &mut mpsc::Receiver<Control>,
+        status: &watch::Sender<Status>,
+    ) {
+        while !self.life.is_over() {
+            match self.next(control).await {
+                Happening::Control(control) => self.control(control, status).await,
+                Happening::News(news) => self.news(news, status).await,
+                Happening::Readable(stream) => self.read(stream, status).await,
+                Happening::Writable => self.write(),
+                Happening::Reaped => self.look_at_tree(status).await,
+                Happening::Deadline => self.deadline(status).await,
+            }
+        }
+    }
+
+    async fn next(&mut self, control: &mut mpsc::Receiver<Control>) -> Happening {
+        let deadline = self.clocks.next();
+        let watching = self.life.watches_tree();
+        tokio::select! {
+            biased;
+            Some(control) = control.recv() => Happening::Control(control),
+            news = self.news.recv() => Happening::News(news),
+            Ok(()) = self.reaped.changed(), if watching => Happening::Reaped,
+            () = readable(self.stdout.as_ref()), if self.stdout.is_some() => Happening::Readable(Stream::Stdout),
+            () = readable(self.stderr.as_ref()), if self.stderr.is_some() => Happening::Readable(Stream::Stderr),
+            () = writable(self.stdin.as_ref()), if self.stdin.as_ref().is_some_and(crate::pipes::Writer::has_pending) => {
+                Happening::Writable
+            }
+            () = sleep_until(deadline.unwrap_or_else(Instant::now)), if deadline.is_some() => Happening::Deadline,
+        }
+    }
+
+    async fn control(&mut self, control: Control, status: &watch::Sender<Status>) {
+        match control {
+            Control::Signal {
+                signal,
+                scope,
+                done,
+            } => {
+                let result = self.signal(signal, scope).await;
+                drop(done.send(result));
+            }
+            Control::Kill { grace, done } => {
+                self.receipts.push(done);
+                self.clocks
+                    .receipt
+                    .get_or_insert(Instant::now() + grace + RECEIPT_WITHIN);
+                self.on(Event::KillAsked { grace }, status).await;
+            }
+            Control::Write {
+                offset,
+                bytes,
+                done,
+            } => match &mut self.stdin {
+                Some(stdin) => stdin.accept(offset, bytes, done),
+                None => drop(done.send(Err(Error::StdinNotOpen {
+                    id: self.id.clone(),
+                }))),
+            },
+            Control::CloseStdin { done } => drop(done.send(self.close_stdin())),
+            Control::WantsInput { done } => {
+                let wants =
+                    crate::input::wants_input(&self.shared, &self.tree, self.stdin.as_ref()).await;
+                drop(done.send(wants));
+            }
+        }
+    }
+
+    /// Closed after what was accepted before has been written.
+    fn close_stdin(&mut self) -> Result<(), Error> {
+        match self.stdin.take() {
+            None => Err(Error::StdinNotOpen {
+                id: self.id.clone(),
+            }),
+            Some(writer) if writer.has_pending() => {
+                self.stdin = Some(writer);
+                Err(Error::invalid(
+                    "standard input cannot be closed while writes are waiting",
+                ))
+            }
+            Some(_) => Ok(()),
+        }
+    }
+
+    async fn signal(&mut self, signal: Signal, scope: SignalScope) -> Result<u64, Error> {
+        match scope {
+            SignalScope::Tree => self.tree.signal(&self.shared.link, signal.number()).await,
+            SignalScope::Main if self.exit.is_some() => Err(Error::ProcessEnded {
+                id: self.id.clone(),
+            }),
+            SignalScope::Main => process::signal_pidfd(self.pidfd.as_fd(), signal.number())
+                .map(|()| 1)
+                .map_err(|_| Error::ProcessEnded {
+                    id: self.id.clone(),
+                }),
+        }
+    }
+
+    async fn news(&mut self, news: Option<News>, status: &watch::Sender<Status>) {
+        match news {
+            Some(News::Exited {
+                status: code,
+                usage,
+            }) => {
+                self.exit = Some(Exit {
+                    status: code,
+                    usage,
+                    at: Instant::now(),
+                    wall: SystemTime::now(),
+                });
+                self.clocks.timeout = None;
+                self.clocks.idle = None;
+                self.clocks.idle_after = None;
+                self.drain();
+                let survivors = self.tree.count(&self.shared.link).await;
+                self.on(Event::Exited { survivors }, status).await;
+            }
+            Some(News::TreeEmpty) => self.on(Event::TreeEmpty, status).await,
+            Some(News::WardenLost) => {
+                self.on(
+                    Event::Lost {
+                        reason: EndReason::HostLost,
+                    },
+                    status,
+                )
+                .await
+            }
+            None => {
+                let reason = self.shared.gone_reason();
+                self.on(Event::Lost { reason }, status).await;
+            }
+        }
+    }
+
+    async fn read(&mut self, stream: Stream, status: &watch::Sender<Status>) {
+        for _ in 0..Reader::TURN {
+            let reader = match stream {
+                Stream::Stdout => &mut self.stdout,
+                Stream::Stderr => &mut self.stderr,
+            };
+            match reader.as_mut().map_or(Read::End, Reader::read) {
+                Read::Bytes(bytes) => self.keep(stream, bytes),
+                Read::Empty => break,
+                Read::End => {
+                    *reader = None;
+                    break;
+                }
+            }
+        }
+        if let Some(after) = self.clocks.idle_after {
+            self.clocks.idle = Some(Instant::now() + after);
+        }
+        if self.limit.is_some_and(|limit| self.printed > limit) {
+            self.on(Event::TooMuchOutput, status).await;
+        }
+    }
+
+    /// Into the log, and into the answer while the command is not over. What is over the limit is counted, not kept.
+    fn keep(&mut self, stream: Stream, mut bytes: Bytes) {
+        let room = self
+            .limit
+            .map_or(u64::MAX, |limit| limit.saturating_sub(self.printed));
+        self.printed += bytes.len() as u64;
+        bytes.truncate(usize::try_from(room).unwrap_or(usize::MAX));
+        if bytes.is_empty() {
+            return;
+        }
+        let cursor = self.log.end();
+        if let Some(captures) = &mut self.captures {
+            captures.push(stream, cursor, &bytes);
+        }
+        // A full disk is noted by the log itself, as a gap with its reason; the command goes on.
+        drop(self.log.append(stream, bytes, SystemTime::now()));
+    }
+
+    fn drain(&mut self) {
+        for stream in [Stream::Stdout, Stream::Stderr] {
+            let reader = match stream {
+                Stream::Stdout => &mut self.stdout,
+                Stream::Stderr => &mut self.stderr,
+            };
+            if let Some(bytes) = reader.as_mut().and_then(Reader::drain) {
+                self.keep(stream, bytes);
+            }
+        }
+    }
+
+    fn write(&mut self) {
+        if self.stdin.as_mut().is_some_and(|stdin| !stdin.flush()) {
+            // Nobody reads any more; the waiting writes are told by being dropped.
+            self.stdin = None;
+        }
+    }
+
+    async fn look_at_tree(&mut self, status: &watch::Sender<Status>) {
+        if self.life.watches_tree() && self.tree.is_empty() {
+            self.on(Event::TreeEmpty, status).await;
+        }
+    }
+
+    async fn deadline(&mut self, status: &watch::Sender<Status>) {
+        let now = Instant::now();
+        if rung(&mut self.clocks.timeout, now) {
+            self.on(Event::TimedOut, status).await;
+        }
+        if rung(&mut self.clocks.idle, now) {
+            self.on(Event::Idle, status).await;
+        }
+        if rung(&mut self.clocks.grace, now) {
+            self.on(Event::GraceOver, status).await;
+        }
+        if rung(&mut self.clocks.kill_again, now) {
+            self.look_at_tree(status).await;
+            self.kill_again().await;
+        }
+        if rung(&mut self.clocks.receipt, now) {
+            let survivors = self.tree.count(&self.shared.link).await;
+            self.answer_kills(survivors);
+        }
+    }
+
+    async fn on(&mut self, event: Event, status: &watch::Sender<Status>) {
+        for effect in self.life.on(event) {
+            match effect {
+                Effect::Terminate { grace } => self.terminate(grace).await,
+                Effect::Kill => {
+                    self.killing = Some(KILL_AGAIN);
+                    self.kill_again().await;
+                }
+                Effect::Conclude { reason } => self.conclude(reason, status).await,
+                Effect::Finish => self.finish(status).await,
+            }
+        }
+    }
+
+    /// TERM, and CONT so that what is stopped can act on it.
+    async fn terminate(&mut self, grace: Duration) {
+        self.clocks.grace = Some(Instant::now() + grace);
+        for signal in [Signal::TERM, Signal::CONT] {
+            let reached = self
+                .tree
+                .signal(&self.shared.link, signal.number())
+                .await
+                .unwrap_or(0);
+            self.signalled = self.signalled.max(reached);
+        }
+    }
+
+    async fn kill_again(&mut self) {
+        let Some(pause) = self.killing else { return };
+        if self.life.is_over() {
+            return;
+        }
+        let reached = self.tree.kill(&self.shared.link).await;
+        self.signalled = self.signalled.max(reached);
+        self.clocks.kill_again = Some(Instant::now() + pause);
+        self.killing = Some((pause * 2).min(KILL_AGAIN_MAX));
+    }
+
+    async fn conclude(&mut self, reason: Option<EndReason>, status: &watch::Sender<Status>) {
+        self.drain();
+        let survivors = if self.exit.is_some() {
+            self.tree.count(&self.shared.link).await
+        } else {
+            0
+        };
+        let end = self.end_record(reason, survivors);
+        if let Some(captures) = self.captures.take() {
+            captures.complete(&self.log);
+        }
+        status.send_modify(|status| {
+            status.state = ProcessState::Lingering;
+            status.pid = None;
+            status.end = Some(end);
+        });
+    }
+
+    fn end_record(&self, reason: Option<EndReason>, survivors: u64) -> EndRecord {
+        let oom_killed = self.tree.oom_killed();
+        let code = self.exit.and_then(|exit| exit_code(exit.status));
+        let signal = self.exit.and_then(|exit| exit_signal(exit.status));
+        let natural = match signal {
+            Some(Signal::KILL) if oom_killed => EndReason::Oom,
+            Some(_) => EndReason::Signaled,
+            None => EndReason::Exited,
+        };
+        let reason = reason.unwrap_or(natural);
+        let (at, wall) = self.exit.map_or_else(
+            || (Instant::now(), SystemTime::now()),
+            |exit| (exit.at, exit.wall),
+        );
+        let usage = self.exit.map(|exit| exit.usage);
+        EndRecord {
+            reason,
+            code,
+            signal,
+            timed_out: matches!(reason, EndReason::Timeout | EndReason::IdleTimeout),
+            oom_killed,
+            duration_ms: u64::try_from((at - self.started).as_millis()).unwrap_or(u64::MAX),
+            cpu_user_ms: usage.map(|usage| usage.user_us / 1000),
+            cpu_system_ms: usage.map(|usage| usage.system_us / 1000),
+            max_rss_bytes: usage.map(|usage| usage.max_rss_bytes),
+            started_at: self.started_at.into(),
+            ended_at: wall.into(),
+            survivors,
+        }
+    }
+
+    async fn finish(&mut self, _status: &watch::Sender<Status>) {
+        self.drain();
+        self.shared.link.forget(self.number);
+        if !self.receipts.is_empty() {
+            // Zombies are gone when init has answered: the receipt is true for whoever looks into /proc.
+            drop(self.shared.link.ping().await);
+            self.answer_kills(0);
+        }
+    }
+
+    fn answer_kills(&mut self, survivors: u64) {
+        for receipt in self.receipts.drain(..) {
+            drop(receipt.send(KillReceipt {
+                signalled: self.signalled,
+                survivors,
+            }));
+        }
+    }
+}
+
+async fn readable(reader: Option<&Reader>) {
+    match reader {
+        Some(reader) => reader.readable().await,
+        None => std::future::pending().await,
+    }
+}
+
+async fn writable(writer: Option<&crate::pipes::Writer>) {
+    match writer {
+        Some(writer) => writer.writable().await,
+        None => std::future::pending().await,
+    }
+}
+
+/// wait(2): the low seven bits are the signal, the next byte the code.
+fn exit_code(status: i32) -> Option<i32> {
+    (status & 0x7f == 0).then_some((status >> 8) & 0xff)
+}
+
+fn exit_signal(status: i32) -> Option<Signal> {
+    Signal::from_number(status & 0x7f)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn wait_statuses_are_read_exactly() {
+        assert_eq!((exit_code(0), exit_signal(0)), (Some(0), None));
+        assert_eq!(
+            (exit_code(255 << 8), exit_signal(255 << 8)),
+            (Some(255), None)
+        );
+        assert_eq!((exit_code(9), exit_signal(9)), (None, Some(Signal::KILL)));
+        // Killed with a core dump.
+        assert_eq!(
+            (exit_code(0x80 | 6), exit_signal(0x80 | 6)),
+            (None, Signal::from_number(6))
+        );
+    }
+}

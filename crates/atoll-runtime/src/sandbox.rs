@@ -1,0 +1,543 @@
+//! A sandbox: making it, running commands in it, destroying it.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::fd::{AsFd, OwnedFd};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::Duration;
+
+use atoll_isolation::cgroup::{self, Group, Layout, Owner};
+use atoll_isolation::sys::{identity, process};
+use atoll_isolation::wire::Kept;
+use atoll_isolation::{
+    Disk, HostRoot, IdMap, Ids, Isolation, Keeper, LaunchError, Launched, Launcher, Plan, Spec,
+    remove_directory,
+};
+use atoll_protocol::{KillReceipt, ProcessId, SandboxName};
+
+use crate::Error;
+use crate::command::Command;
+use crate::exec::{Captures, ExecOutput};
+use crate::home::{Home, SandboxDir};
+use crate::link::Link;
+use crate::process::{self as processes, Begun, Filter, Process, ProcessSpec, Registry, Retention};
+use crate::shared::{Parts, Shared, limit_error};
+
+/// What an answer holds of each output, if not told otherwise.
+const ANSWER_BYTES: usize = 1024 * 1024;
+
+/// How long a sandbox's processes may take to die when it is destroyed.
+const DESTROY_WITHIN: Duration = Duration::from_secs(30);
+
+/// What a sandbox may use.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Limits {
+    /// Bytes of memory, page cache included.
+    pub memory_bytes: Option<u64>,
+    /// Processes and threads.
+    pub pids: Option<u64>,
+    /// Thousandths of a core.
+    pub cpu_millis: Option<u64>,
+    /// Open files of each process.
+    pub open_files: Option<u64>,
+}
+
+/// How a sandbox should be.
+#[derive(Debug, Clone, Default)]
+pub struct SandboxOptions {
+    /// Its name; made up if not given.
+    pub name: Option<SandboxName>,
+    /// How strongly it is walled off.
+    pub isolation: Isolation,
+    /// What it may use.
+    pub limits: Limits,
+    /// Variables of every command.
+    pub env: BTreeMap<OsString, OsString>,
+    /// What is remembered of ended processes.
+    pub retention: Retention,
+    /// Keep trees of processes together by wardens even where cgroups could do it.
+    pub without_cgroups: bool,
+}
+
+/// What this process needs to make sandboxes: the init program, the keeper, the layout of cgroups. Made once.
+#[derive(Debug, Clone)]
+pub struct Host {
+    inner: Arc<HostInner>,
+}
+
+#[derive(Debug)]
+struct HostInner {
+    home: Home,
+    launcher: Launcher,
+    keeper: Keeper,
+    layout: Layout,
+}
+
+impl Host {
+    /// Starts the keeper, and removes what earlier agents may have left.
+    pub fn new(home: Home) -> Result<Self, Error> {
+        let launcher = Launcher::new().map_err(|error| unavailable(&error))?;
+        let keeper = launcher.keeper().map_err(|error| unavailable(&error))?;
+        home.sweep();
+        Ok(Self {
+            inner: Arc::new(HostInner {
+                home,
+                launcher,
+                keeper,
+                layout: Layout::detect(),
+            }),
+        })
+    }
+
+    /// How this host's cgroups are laid out.
+    pub fn layout(&self) -> &Layout {
+        &self.inner.layout
+    }
+
+    /// Makes a sandbox.
+    pub async fn create(&self, options: SandboxOptions) -> Result<Sandbox, Error> {
+        let host = Arc::clone(&self.inner);
+        let made = tokio::task::spawn_blocking(move || Making::run(&host, options));
+        let made = made.await.map_err(|error| Error::Internal {
+            what: format!("making the sandbox failed: {error}"),
+        })??;
+        Sandbox::new(Arc::clone(&self.inner), made)
+    }
+}
+
+/// A sandbox whose init is ready.
+struct Made {
+    name: SandboxName,
+    options: SandboxOptions,
+    dir: SandboxDir,
+    ids: Option<Ids>,
+    group: Option<Group>,
+    launched: Launched,
+    kept: Vec<PathBuf>,
+}
+
+/// A sandbox in the making. What was made so far is removed if the rest fails.
+struct Making<'a> {
+    host: &'a HostInner,
+    kept: Vec<PathBuf>,
+    group: Option<Group>,
+}
+
+impl<'a> Making<'a> {
+    fn run(host: &'a HostInner, options: SandboxOptions) -> Result<Made, Error> {
+        let mut making = Self {
+            host,
+            kept: Vec::new(),
+            group: None,
+        };
+        let made = making.make(options);
+        if made.is_err() {
+            making.undo();
+        }
+        made
+    }
+
+    fn make(&mut self, options: SandboxOptions) -> Result<Made, Error> {
+        let name = options.name.clone().map_or_else(random_name, Ok)?;
+        let dir = self.directory(&name)?;
+        let ids = match options.isolation {
+            Isolation::Namespaces => {
+                Some(Ids::claim().map_err(|error| Error::io("claim ids", &error))?)
+            }
+            Isolation::None => None,
+        };
+        self.group = self.group(&name, &options, ids.as_ref().map(Ids::map))?;
+        let plan = plan(&self.host.home, &name, &dir, ids.as_ref().map(Ids::map))?;
+        let launched = self
+            .host
+            .launcher
+            .launch(&plan, &dir.path.join("disk"), self.group.as_ref())
+            .map_err(|error| unavailable(&error))?;
+        if let Some(group) = &self.group {
+            group
+                .shelter_init(launched.pid)
+                .map_err(|error| limit_error(&error))?;
+        }
+        Ok(Made {
+            name,
+            options,
+            dir,
+            ids,
+            group: self.group.take(),
+            launched,
+            kept: std::mem::take(&mut self.kept),
+        })
+    }
+
+    fn keep(&mut self, kind: Kept, path: PathBuf) -> Result<(), Error> {
+        self.host
+            .keeper
+            .keep(kind, &path)
+            .map_err(|error| Error::io("tell the keeper", &error))?;
+        self.kept.push(path);
+        Ok(())
+    }
+
+    fn directory(&mut self, name: &SandboxName) -> Result<SandboxDir, Error> {
+        let path = self.host.home.sandbox_path(name.as_str());
+        if path.exists() {
+            return Err(Error::invalid(format!(
+                "a sandbox named {name} exists already"
+            )));
+        }
+        self.keep(Kept::Directory, path.clone())?;
+        self.host
+            .home
+            .make_sandbox(name.as_str())
+            .map_err(|error| Error::io(&format!("make {}", path.display()), &error))
+    }
+
+    fn group(
+        &mut self,
+        name: &SandboxName,
+        options: &SandboxOptions,
+        ids: Option<IdMap>,
+    ) -> Result<Option<Group>, Error> {
+        let Limits {
+            memory_bytes,
+            pids,
+            cpu_millis,
+            open_files: _,
+        } = options.limits;
+        let limits = cgroup::Limits {
+            memory_bytes,
+            pids,
+            cpu_millis,
+        };
+        let layout = &self.host.layout;
+        let unlimited = limits == cgroup::Limits::default();
+        if options.without_cgroups || matches!(layout.tree, cgroup::Tree::Unavailable { .. }) {
+            return if unlimited {
+                Ok(None)
+            } else {
+                Err(no_limits(layout))
+            };
+        }
+        // Another name than the sandbox's own: two homes on one machine may use the same.
+        let group_name = format!("{name}-{}", random_text(6)?);
+        for path in Group::paths(layout, &group_name) {
+            self.keep(Kept::Cgroup, path)?;
+        }
+        let owner = ids
+            .map(|ids| ids.root())
+            .map(|(uid, gid)| Owner { uid, gid });
+        Group::create(layout, &group_name, &limits, owner)
+            .map(Some)
+            .map_err(|error| limit_error(&error))
+    }
+
+    /// Best effort: what cannot be removed now is still known to the keeper.
+    fn undo(&mut self) {
+        if let Some(group) = self.group.take() {
+            drop(group.destroy(DESTROY_WITHIN));
+        }
+        for path in self.kept.drain(..) {
+            if path.starts_with(&self.host.home.state) && remove_directory(&path).is_err() {
+                continue;
+            }
+            drop(self.host.keeper.forget(&path));
+        }
+    }
+}
+
+fn plan(
+    home: &Home,
+    name: &SandboxName,
+    dir: &SandboxDir,
+    ids: Option<IdMap>,
+) -> Result<Plan, Error> {
+    let Some(ids) = ids else {
+        let workspace = dir.path.join("disk/workspace");
+        std::fs::create_dir(&workspace).map_err(|error| Error::io("make the workspace", &error))?;
+        return Ok(Plan::unisolated());
+    };
+    let root = HostRoot::prepare(&home.cache.join("roots")).map_err(|error| Error::Internal {
+        what: error.to_string(),
+    })?;
+    let privileged = identity::user() == 0;
+    Ok(Plan::isolated(&Spec {
+        name: name.as_str().to_owned(),
+        ids,
+        base: root.base,
+        system: root.system,
+        disk: Disk {
+            path: dir.path.join("disk"),
+        },
+        privileged,
+        idmapped: privileged,
+    }))
+}
+
+/// A handle on a live sandbox. Cheap to clone.
+///
+/// It is ended by [`Sandbox::destroy`]. If the last handle is dropped without that, its processes end, and its files
+/// and cgroups are removed when this program ends, however that comes about.
+#[derive(Debug, Clone)]
+pub struct Sandbox {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    name: SandboxName,
+    shared: Arc<Shared>,
+    host: Arc<HostInner>,
+    init: OwnedFd,
+    dir: SandboxDir,
+    kept: Vec<PathBuf>,
+    _ids: Option<Ids>,
+}
+
+impl Sandbox {
+    fn new(host: Arc<HostInner>, made: Made) -> Result<Self, Error> {
+        let Made {
+            name,
+            options,
+            dir,
+            ids,
+            group,
+            launched,
+            kept,
+        } = made;
+        let cwd = match options.isolation {
+            Isolation::Namespaces => PathBuf::from("/workspace"),
+            Isolation::None => dir.path.join("disk/workspace"),
+        };
+        let mut env = default_environment(options.isolation);
+        env.extend(options.env);
+        let shared = Shared::new(Parts {
+            link: Link::new(launched.socket).map_err(|error| Error::io("watch init", &error))?,
+            isolation: options.isolation,
+            ids: ids.as_ref().map(Ids::map),
+            group,
+            proc: launched.proc,
+            storage: dir.path.clone(),
+            cwd,
+            env,
+            open_files: options.limits.open_files,
+            registry: Registry::new(options.retention),
+        });
+        let inner = Inner {
+            name,
+            shared: Arc::new(shared),
+            host,
+            init: launched.pidfd,
+            dir,
+            kept,
+            _ids: ids,
+        };
+        Ok(Self {
+            inner: Arc::new(inner),
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &SandboxName {
+        &self.inner.name
+    }
+
+    /// Runs a command to its end.
+    pub async fn exec(&self, command: Command) -> Result<ExecOutput, Error> {
+        self.exec_with(ProcessSpec::new(command), ANSWER_BYTES)
+            .await
+    }
+
+    /// Runs a command to its end, with an id, labels, and so many bytes of each output in the answer.
+    pub async fn exec_with(
+        &self,
+        spec: ProcessSpec,
+        answer_bytes: usize,
+    ) -> Result<ExecOutput, Error> {
+        let named = spec.id.is_some();
+        let (captures, slot) = Captures::new(answer_bytes);
+        match processes::begin(&self.inner.shared, spec, Some(captures)).await? {
+            Begun::New(process) => {
+                let end = process.ended().await?;
+                let captured = slot
+                    .lock()
+                    .unwrap_or_else(std::sync::PoisonError::into_inner)
+                    .take();
+                let captured = captured.ok_or(Error::SandboxGone)?;
+                let output = ExecOutput {
+                    id: process.id().clone(),
+                    end,
+                    stdout: captured.stdout,
+                    stderr: captured.stderr,
+                    cursor: captured.cursor,
+                };
+                // An answer that told everything needs no record; nobody but us knows its id.
+                if !named && output.is_whole() && output.end.survivors == 0 {
+                    self.inner.shared.registry.discard(process.id());
+                }
+                Ok(output)
+            }
+            Begun::Existing(process) => crate::exec::from_log(&process, answer_bytes).await,
+        }
+    }
+
+    /// Starts a process; returns when its program runs. The same id and command again: the one that is there.
+    pub async fn start(&self, spec: ProcessSpec) -> Result<Process, Error> {
+        match processes::begin(&self.inner.shared, spec, None).await? {
+            Begun::New(process) | Begun::Existing(process) => Ok(process),
+        }
+    }
+
+    /// The process with this id.
+    pub fn process(&self, id: &ProcessId) -> Result<Process, Error> {
+        self.inner.shared.registry.get(id)
+    }
+
+    /// Processes, oldest first.
+    pub fn processes(&self, filter: &Filter) -> Vec<Process> {
+        self.inner.shared.registry.list(filter)
+    }
+
+    /// Forgets an ended process and its output.
+    pub fn remove_process(&self, id: &ProcessId) -> Result<(), Error> {
+        self.inner.shared.registry.remove(id)
+    }
+
+    /// Ends every process that the filter means. One receipt for all.
+    pub async fn kill_all(&self, filter: &Filter, grace: Duration) -> Result<KillReceipt, Error> {
+        let mut kills = tokio::task::JoinSet::new();
+        for process in self.processes(filter) {
+            kills.spawn(async move { process.kill(grace).await });
+        }
+        let mut total = KillReceipt {
+            signalled: 0,
+            survivors: 0,
+        };
+        while let Some(done) = kills.join_next().await {
+            let receipt = done.map_err(|error| Error::Internal {
+                what: format!("a kill failed: {error}"),
+            })??;
+            total.signalled += receipt.signalled;
+            total.survivors += receipt.survivors;
+        }
+        Ok(total)
+    }
+
+    /// Opens a file inside, for reading and never waiting. What the descriptor is must be checked by the caller.
+    pub async fn open(&self, path: &[u8]) -> Result<std::io::Result<OwnedFd>, Error> {
+        self.inner.shared.link.open(path, 0).await
+    }
+
+    /// What its processes use now.
+    pub fn usage(&self) -> cgroup::Usage {
+        self.inner
+            .shared
+            .group
+            .as_ref()
+            .map(Group::usage)
+            .unwrap_or_default()
+    }
+
+    /// Ends everything in it and removes everything of it.
+    pub async fn destroy(&self) -> Result<(), Error> {
+        let inner = Arc::clone(&self.inner);
+        inner.shared.stopping.store(true, Ordering::Relaxed);
+        inner.shared.link.close();
+        let gone = tokio::task::spawn_blocking(move || inner.remove());
+        gone.await.map_err(|error| Error::Internal {
+            what: format!("destroying the sandbox failed: {error}"),
+        })?
+    }
+}
+
+impl Inner {
+    fn remove(&self) -> Result<(), Error> {
+        if self.shared.isolation == Isolation::Namespaces {
+            // Its whole PID namespace ends with it. It may be gone already.
+            drop(process::signal_pidfd(
+                self.init.as_fd(),
+                atoll_protocol::Signal::KILL.number(),
+            ));
+        }
+        drop(process::wait_pidfd(self.init.as_fd()));
+        if let Some(group) = self.shared.group.clone() {
+            match group.destroy(DESTROY_WITHIN) {
+                Ok(()) | Err(cgroup::Error::Destroyed { .. }) => {}
+                Err(error) => {
+                    return Err(Error::Internal {
+                        what: error.to_string(),
+                    });
+                }
+            }
+        }
+        remove_directory(&self.dir.path)
+            .map_err(|error| Error::io(&format!("remove {}", self.dir.path.display()), &error))?;
+        for path in &self.kept {
+            self.host
+                .keeper
+                .forget(path)
+                .map_err(|error| Error::io("tell the keeper", &error))?;
+        }
+        Ok(())
+    }
+}
+
+fn default_environment(isolation: Isolation) -> BTreeMap<OsString, OsString> {
+    let home = match isolation {
+        Isolation::Namespaces => OsString::from("/root"),
+        Isolation::None => std::env::var_os("HOME").unwrap_or_else(|| "/".into()),
+    };
+    let user = match isolation {
+        Isolation::Namespaces => OsString::from("root"),
+        Isolation::None => std::env::var_os("USER").unwrap_or_else(|| "root".into()),
+    };
+    BTreeMap::from([
+        (
+            "PATH".into(),
+            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into(),
+        ),
+        ("HOME".into(), home),
+        ("USER".into(), user.clone()),
+        ("LOGNAME".into(), user),
+        ("SHELL".into(), "/bin/bash".into()),
+        ("LANG".into(), "C.UTF-8".into()),
+    ])
+}
+
+fn random_name() -> Result<SandboxName, Error> {
+    SandboxName::new(format!("atoll-{}", random_text(8)?))
+        .map_err(|error| Error::invalid(error.to_string()))
+}
+
+/// Lower-case letters and digits, five bits each.
+pub(crate) fn random_text(length: usize) -> Result<String, Error> {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let mut bytes = vec![0; length];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
+        .map_err(|error| Error::io("get random bytes", &error.into()))?;
+    Ok(bytes
+        .iter()
+        .map(|byte| char::from(LETTERS[usize::from(byte % 32)]))
+        .collect())
+}
+
+fn unavailable(error: &LaunchError) -> Error {
+    Error::IsolationUnavailable {
+        what: error.to_string(),
+        hint: error.hint().map(str::to_owned),
+    }
+}
+
+fn no_limits(layout: &Layout) -> Error {
+    Error::LimitUnavailable {
+        what: format!(
+            "limits need cgroups that this process may write ({})",
+            layout.tree
+        ),
+        hint: Some(
+            "run as root, or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes)"
+                .to_owned(),
+        ),
+    }
+}

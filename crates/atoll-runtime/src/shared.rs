@@ -1,0 +1,157 @@
+//! What the parts of one sandbox share: the link to init, its cgroup, its ids, its defaults.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::os::fd::OwnedFd;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+
+use atoll_isolation::cgroup::{Group, LeafLimits};
+use atoll_isolation::{IdMap, Isolation};
+use atoll_protocol::EndReason;
+
+use crate::Error;
+use crate::link::Link;
+use crate::log::{Limits, Log, Store};
+use crate::process::Registry;
+use crate::tree::Tree;
+
+/// One sandbox's common ground. No task owns it; nothing in it waits.
+#[derive(Debug)]
+pub(crate) struct Shared {
+    pub(crate) link: Link,
+    pub(crate) isolation: Isolation,
+    pub(crate) ids: Option<IdMap>,
+    pub(crate) group: Option<Group>,
+    pub(crate) proc: OwnedFd,
+    pub(crate) storage: PathBuf,
+    pub(crate) cwd: PathBuf,
+    pub(crate) env: BTreeMap<OsString, OsString>,
+    pub(crate) open_files: Option<u64>,
+    pub(crate) registry: Registry,
+    pub(crate) shell: Shell,
+    pub(crate) stopping: AtomicBool,
+    next: AtomicU64,
+}
+
+/// Which shell runs shell strings here; found out by the first one.
+#[derive(Debug, Default)]
+pub(crate) struct Shell(AtomicBool);
+
+impl Shell {
+    /// The names to try, in order.
+    pub(crate) fn names(&self) -> &'static [&'static str] {
+        if self.0.load(Ordering::Relaxed) {
+            &["sh"]
+        } else {
+            &["bash", "sh"]
+        }
+    }
+
+    /// There is no bash.
+    pub(crate) fn only_sh(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// What a sandbox's shared ground is made of.
+pub(crate) struct Parts {
+    pub(crate) link: Link,
+    pub(crate) isolation: Isolation,
+    pub(crate) ids: Option<IdMap>,
+    pub(crate) group: Option<Group>,
+    pub(crate) proc: OwnedFd,
+    pub(crate) storage: PathBuf,
+    pub(crate) cwd: PathBuf,
+    pub(crate) env: BTreeMap<OsString, OsString>,
+    pub(crate) open_files: Option<u64>,
+    pub(crate) registry: Registry,
+}
+
+impl Shared {
+    pub(crate) fn new(parts: Parts) -> Self {
+        let Parts {
+            link,
+            isolation,
+            ids,
+            group,
+            proc,
+            storage,
+            cwd,
+            env,
+            open_files,
+            registry,
+        } = parts;
+        Self {
+            link,
+            isolation,
+            ids,
+            group,
+            proc,
+            storage,
+            cwd,
+            env,
+            open_files,
+            registry,
+            shell: Shell::default(),
+            stopping: AtomicBool::new(false),
+            next: AtomicU64::new(1),
+        }
+    }
+
+    /// A number for a new command, never used again in this sandbox.
+    pub(crate) fn next_number(&self) -> u64 {
+        self.next.fetch_add(1, Ordering::Relaxed)
+    }
+
+    /// Why a command whose end nobody saw is over.
+    pub(crate) fn gone_reason(&self) -> EndReason {
+        if self.stopping.load(Ordering::Relaxed) {
+            EndReason::SandboxStopped
+        } else {
+            EndReason::HostLost
+        }
+    }
+
+    /// A tree for a new command.
+    pub(crate) fn new_tree(&self, number: u64, memory_bytes: Option<u64>) -> Result<Tree, Error> {
+        match &self.group {
+            Some(group) if group.dir().is_some() => {
+                let leaf = match memory_bytes {
+                    None => group.leaf(),
+                    Some(_) => group.leaf_with(LeafLimits { memory_bytes }),
+                };
+                leaf.map(Tree::Cgroup).map_err(|error| limit_error(&error))
+            }
+            _ if memory_bytes.is_some() => Err(Error::LimitUnavailable {
+                what: "a memory limit per command needs cgroups that this process may write".to_owned(),
+                hint: Some("run as root, or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes)".to_owned()),
+            }),
+            _ => Ok(Tree::Warden(number)),
+        }
+    }
+
+    /// A log for a new command. Its files have no name: what is on disk is gone with the agent.
+    pub(crate) fn new_log(&self) -> Log {
+        Log::new(
+            Store::Unlinked(self.storage.join("logs")),
+            Limits::default(),
+        )
+    }
+
+    /// The outside id of a user inside.
+    pub(crate) fn outside(&self, (uid, gid): (u32, u32)) -> Option<(u32, u32)> {
+        match self.ids? {
+            IdMap::Range { base, .. } => Some((base + uid, base + gid)),
+            IdMap::Own { .. } => None,
+        }
+    }
+}
+
+/// A cgroup that cannot do what was asked.
+pub(crate) fn limit_error(error: &atoll_isolation::cgroup::Error) -> Error {
+    Error::LimitUnavailable {
+        what: error.to_string(),
+        hint: error.hint().map(str::to_owned),
+    }
+}

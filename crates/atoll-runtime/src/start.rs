@@ -1,0 +1,229 @@
+//! From a command as asked for to a running one: the one path on which every child is born.
+
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd};
+use std::os::unix::ffi::{OsStrExt, OsStringExt};
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use atoll_isolation::wire::{Session, Spawn, SpawnStage};
+use rustix::io::Errno;
+use tokio::time::Instant;
+
+use crate::Error;
+use crate::command::{self, Command, Invocation};
+use crate::link::SpawnError;
+use crate::pipes;
+use crate::run::Started;
+use crate::shared::Shared;
+use crate::tree::Tree;
+use crate::user::{self, User};
+
+/// Resource numbers of setrlimit(2) that we set.
+const RLIMIT_NOFILE: u32 = 7;
+const RLIMIT_CORE: u32 = 4;
+
+/// Starts the program and returns when it runs, with its pid.
+pub(crate) async fn start(
+    shared: &Arc<Shared>,
+    id: &str,
+    command: &Command,
+) -> Result<(u32, Started), Error> {
+    let user = user::resolve(shared, command.user.as_deref()).await?;
+    match &command.invocation {
+        Invocation::Argv(argv) => attempt(shared, id, command, &user, argv).await,
+        Invocation::Shell(text) => {
+            let mut missing = None;
+            for shell in shared.shell.names() {
+                match attempt(
+                    shared,
+                    id,
+                    command,
+                    &user,
+                    &command::shell_argv(shell, text),
+                )
+                .await
+                {
+                    Err(error @ Error::CommandNotFound { .. }) => missing = Some(error),
+                    done => {
+                        if *shell == "sh" && done.is_ok() {
+                            shared.shell.only_sh();
+                        }
+                        return done;
+                    }
+                }
+            }
+            Err(missing.unwrap_or(Error::SandboxGone))
+        }
+    }
+}
+
+async fn attempt(
+    shared: &Arc<Shared>,
+    id: &str,
+    command: &Command,
+    user: &User,
+    argv: &[OsString],
+) -> Result<(u32, Started), Error> {
+    let number = shared.next_number();
+    let tree = shared.new_tree(number, command.memory_bytes)?;
+    let spawn = spawn_request(shared, number, command, user, argv, &tree)?;
+    let (theirs, ours) = pipes::make(&command.stdin, shared.outside((user.uid, user.gid)))
+        .map_err(|error| Error::io("make the command's pipes", &error))?;
+    let news = shared.link.listen(number)?;
+    let (started, started_at) = (Instant::now(), SystemTime::now());
+    let spawned = {
+        let mut fds: Vec<BorrowedFd<'_>> = vec![
+            theirs.stdin.as_fd(),
+            theirs.stdout.as_fd(),
+            theirs.stderr.as_fd(),
+        ];
+        if let Tree::Cgroup(leaf) = &tree {
+            fds.push(leaf.dir());
+            fds.extend(leaf.memory_procs());
+        }
+        shared.link.spawn(spawn, &fds).await
+    };
+    drop(theirs);
+    match spawned {
+        Ok(spawned) => Ok((
+            spawned.pid,
+            Started {
+                shared: Arc::clone(shared),
+                id: id.to_owned(),
+                number,
+                tree,
+                pidfd: spawned.pidfd,
+                news,
+                ends: ours,
+                started,
+                started_at,
+            },
+        )),
+        Err(error) => {
+            shared.link.forget(number);
+            Err(refusal(error, command, argv))
+        }
+    }
+}
+
+fn spawn_request(
+    shared: &Shared,
+    number: u64,
+    command: &Command,
+    user: &User,
+    argv: &[OsString],
+    tree: &Tree,
+) -> Result<Spawn, Error> {
+    let mut defaults = shared.env.clone();
+    user.environment(&mut defaults);
+    let environment = command::environment(&defaults, &command.env);
+    let program = argv.first().map(OsString::as_os_str).unwrap_or_default();
+    let candidates = command::candidates(
+        program,
+        environment
+            .get(std::ffi::OsStr::new("PATH"))
+            .map(OsString::as_os_str),
+    );
+    let (argv, env) = (command::raw(argv), command::strings(&environment));
+    command::check_length(&argv, &env)?;
+    let (in_cgroup, in_memory_cgroup) = match tree {
+        Tree::Cgroup(leaf) => (true, leaf.memory_procs().is_some()),
+        Tree::Warden(_) => (false, false),
+    };
+    Ok(Spawn {
+        command: number,
+        candidates,
+        argv,
+        env,
+        cwd: working_directory(shared, command),
+        user: (user.uid, user.gid),
+        groups: user.groups.clone(),
+        limits: limits(shared),
+        umask: 0o022,
+        session: Session::Own,
+        in_cgroup,
+        in_memory_cgroup,
+        warden: !in_cgroup,
+    })
+}
+
+fn working_directory(shared: &Shared, command: &Command) -> Vec<u8> {
+    let cwd = match &command.cwd {
+        None => shared.cwd.clone(),
+        Some(given) => shared.cwd.join(given),
+    };
+    cwd.into_os_string().into_vec()
+}
+
+/// No core files: they would be of no use and could fill the disk. Open files as the sandbox's limit says.
+fn limits(shared: &Shared) -> Vec<(u32, u64, u64)> {
+    let mut limits = vec![(RLIMIT_CORE, 0, 0)];
+    limits.extend(shared.open_files.map(|count| (RLIMIT_NOFILE, count, count)));
+    limits
+}
+
+/// The kernel's word in the user's words. In every case nothing was started.
+fn refusal(error: SpawnError, command: &Command, argv: &[OsString]) -> Error {
+    let (stage, error) = match error {
+        SpawnError::Other(error) => return error,
+        SpawnError::Refused { stage, error } => (stage, error),
+    };
+    let program = argv
+        .first()
+        .map(|name| name.to_string_lossy().into_owned())
+        .unwrap_or_default();
+    match (stage, Errno::from_io_error(&error)) {
+        (SpawnStage::Exec, Some(Errno::NOENT | Errno::NOTDIR)) => {
+            Error::CommandNotFound { program }
+        }
+        (SpawnStage::Exec, Some(Errno::TOOBIG)) => {
+            let bytes = argv.iter().map(|word| word.as_bytes().len() as u64).sum();
+            Error::ArgumentsTooLong { bytes }
+        }
+        (SpawnStage::Exec, Some(Errno::NOEXEC)) => Error::NotExecutable {
+            program,
+            why: "it is no program that this machine can run".to_owned(),
+        },
+        (SpawnStage::Exec, _) => Error::NotExecutable {
+            program,
+            why: plain(&error),
+        },
+        (SpawnStage::Cwd, _) => {
+            let cwd = command
+                .cwd
+                .as_deref()
+                .map_or_else(|| "/workspace".into(), |cwd| cwd.to_string_lossy());
+            Error::CwdNotFound {
+                cwd: cwd.into_owned(),
+                why: plain(&error),
+            }
+        }
+        (SpawnStage::User, _) => Error::UserNotFound {
+            user: command.user.clone().unwrap_or_default(),
+            hint: Some(user::NOT_MAPPED),
+        },
+        (SpawnStage::Clone, Some(Errno::AGAIN | Errno::NOMEM)) => {
+            Error::ProcessLimit { why: plain(&error) }
+        }
+        (SpawnStage::Limits, _) => Error::LimitUnavailable {
+            what: format!("cannot set the limit on open files: {}", plain(&error)),
+            hint: Some("the limit must not be above that of the server".to_owned()),
+        },
+        (SpawnStage::Request | SpawnStage::Clone | SpawnStage::Cgroup | SpawnStage::Session, _) => {
+            Error::Internal {
+                what: format!("the command was not started: {stage:?}: {error}"),
+            }
+        }
+    }
+}
+
+/// The message without Rust's `(os error N)`.
+fn plain(error: &io::Error) -> String {
+    let text = error.to_string();
+    text.split(" (os error")
+        .next()
+        .unwrap_or_default()
+        .to_lowercase()
+}

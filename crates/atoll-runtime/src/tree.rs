@@ -1,0 +1,111 @@
+//! All the processes of one command: counting, signalling and ending them together.
+//!
+//! Where there is a cgroup2 the kernel keeps the tree; where not, a warden over it does.
+
+use std::io;
+use std::time::Duration;
+
+use atoll_isolation::cgroup::Leaf;
+use atoll_isolation::sys::process;
+
+use crate::Error;
+use crate::link::Link;
+
+/// How long the kernel may take to hold a tree still while it is signalled. It takes microseconds; a process deep in
+/// the kernel may take its time, and is then signalled in motion.
+const FREEZE_WITHIN: Duration = Duration::from_millis(200);
+
+/// Whom a signal is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum SignalScope {
+    /// The main process alone.
+    #[default]
+    Main,
+    /// Every process of the command.
+    Tree,
+}
+
+/// The tree of one command.
+#[derive(Debug)]
+pub(crate) enum Tree {
+    /// Kept by the kernel.
+    Cgroup(Leaf),
+    /// Kept by a warden inside; named by the command.
+    Warden(u64),
+}
+
+impl Tree {
+    /// How many of it are alive.
+    pub(crate) async fn count(&self, link: &Link) -> u64 {
+        match self {
+            Self::Cgroup(leaf) => match leaf.populated() {
+                Ok(false) => 0,
+                _ => leaf.count().map_or(0, |count| count as u64),
+            },
+            Self::Warden(command) => link
+                .members(*command)
+                .await
+                .map_or(0, |pids| pids.len() as u64),
+        }
+    }
+
+    /// Whether nothing of it is left, as far as can be told without asking init (a warden says so by itself).
+    pub(crate) fn is_empty(&self) -> bool {
+        match self {
+            Self::Cgroup(leaf) => leaf.populated().is_ok_and(|populated| !populated),
+            Self::Warden(_) => false,
+        }
+    }
+
+    /// Sends a signal to all of it. Returns how many got it.
+    pub(crate) async fn signal(&self, link: &Link, signal: i32) -> Result<u64, Error> {
+        match self {
+            Self::Cgroup(leaf) => leaf
+                .signal_tree(signal, FREEZE_WITHIN, |pid, signal| {
+                    ignore_gone(process::kill(pid, signal))
+                })
+                .map(|count| count as u64)
+                .map_err(|error| Error::Internal {
+                    what: format!("failed to signal the command's processes: {error}"),
+                }),
+            Self::Warden(command) => link.sweep(*command, signal).await,
+        }
+    }
+
+    /// Kills all of it, at once. Returns how many there were.
+    pub(crate) async fn kill(&self, link: &Link) -> u64 {
+        match self {
+            Self::Cgroup(leaf) => {
+                let count = leaf.count().map_or(0, |count| count as u64);
+                // Tried again by the caller until the tree is empty.
+                drop(leaf.kill());
+                count
+            }
+            Self::Warden(command) => link.sweep(*command, libc_kill()).await.unwrap_or(0),
+        }
+    }
+
+    /// Whether the kernel killed one of its processes for want of memory.
+    pub(crate) fn oom_killed(&self) -> bool {
+        match self {
+            Self::Cgroup(leaf) => leaf
+                .oom_kills()
+                .is_ok_and(|kills| kills.is_some_and(|kills| kills > 0)),
+            Self::Warden(_) => false,
+        }
+    }
+}
+
+fn libc_kill() -> i32 {
+    atoll_protocol::Signal::KILL.number()
+}
+
+/// A process that has ended in the meantime needs no signal.
+fn ignore_gone(result: io::Result<()>) -> io::Result<()> {
+    match result {
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {
+            Ok(())
+        }
+        other => other,
+    }
+}

@@ -1,0 +1,420 @@
+//! `atoll run`: a throw-away sandbox around one command.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::io::{self, Read};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use atoll_isolation::Isolation;
+use atoll_protocol::{Encoding, EndRecord, ProcessId, SandboxName, Stream};
+use atoll_runtime::{
+    Background, Command, Error, Home, Host, Limits, LogEvent, Process, ProcessSpec, Sandbox,
+    SandboxOptions, Stdin,
+};
+use clap::{Args, ValueEnum};
+use tokio::signal::unix::{Signal, SignalKind, signal};
+
+use crate::{exit, parse, printer};
+
+/// Make a sandbox, run a command in it, destroy the sandbox.
+///
+/// One word after `--` is a shell string, run by bash; several are a program and its arguments, run without a shell.
+/// Output is passed on as it comes. Nothing of the sandbox is left afterwards, however this ends.
+#[derive(Debug, Args)]
+#[command(after_help = format!("Examples:
+  atoll run -- 'echo hello from $(hostname); id; ps aux'
+  atoll run --timeout 10s --memory 512m -- python3 -c 'print(6 * 7)'
+  tar c src | atoll run --stdin -- 'tar x && make test'
+  atoll run --json -- 'uname -a' | jq -r .stdout.data
+
+{}", exit::HELP))]
+pub(crate) struct Arguments {
+    /// Set a variable (NAME=VALUE), take it from here (NAME), or unset it (NAME-).
+    #[arg(short, long = "env", value_name = "VARIABLE", value_parser = parse::variable)]
+    env: Vec<(OsString, Option<OsString>)>,
+
+    /// Working directory; relative ones are below /workspace.
+    #[arg(short = 'C', long, value_name = "DIR")]
+    cwd: Option<PathBuf>,
+
+    /// User inside: a name, a number, or either with :GROUP [default: root].
+    #[arg(short, long)]
+    user: Option<String>,
+
+    /// Pass on standard input; without it the command gets none.
+    #[arg(short = 'i', long)]
+    stdin: bool,
+
+    /// End the command after so long (10s, 500ms, 2m).
+    #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
+    timeout: Option<Duration>,
+
+    /// End the command after so long without output.
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    idle_timeout: Option<Duration>,
+
+    /// How long a command that is told to end may take before it is killed.
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    grace: Option<Duration>,
+
+    /// End the command when it has printed more than so much (64k, 10m).
+    #[arg(long, value_name = "SIZE", value_parser = parse::size)]
+    max_output: Option<u64>,
+
+    /// Memory that the sandbox may use (512m, 2g).
+    #[arg(short, long, value_name = "SIZE", value_parser = parse::size)]
+    memory: Option<u64>,
+
+    /// Processes and threads that the sandbox may have.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    pids: Option<u64>,
+
+    /// Cores that the sandbox may use (0.5, 2).
+    #[arg(long, value_name = "CORES", value_parser = parse::cpus)]
+    cpus: Option<u64>,
+
+    /// Files that each process may have open.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(16..))]
+    open_files: Option<u64>,
+
+    /// Name of the sandbox, which is also its host name [default: made up].
+    #[arg(long, value_parser = |text: &str| SandboxName::new(text))]
+    name: Option<SandboxName>,
+
+    /// How the sandbox is walled off.
+    #[arg(long, value_enum, default_value_t = IsolationChoice::Namespaces)]
+    isolation: IsolationChoice,
+
+    /// Keep processes together by a warden even if cgroups could do it.
+    #[arg(long, hide = true)]
+    without_cgroups: bool,
+
+    /// Print the whole result as JSON instead of passing output on.
+    #[arg(long)]
+    json: bool,
+
+    /// With --json: how output is put into it.
+    #[arg(long, value_enum, default_value_t = EncodingChoice::Utf8, requires = "json")]
+    encoding: EncodingChoice,
+
+    /// With --json: bytes of each output that the answer may hold.
+    #[arg(long, value_name = "SIZE", value_parser = parse::size, requires = "json")]
+    answer_bytes: Option<u64>,
+
+    /// A shell string, or a program and its arguments.
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum IsolationChoice {
+    /// Own processes, files, network and users.
+    Namespaces,
+    /// None: on this machine as it is.
+    None,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum EncodingChoice {
+    /// Text; what is no UTF-8 is replaced.
+    Utf8,
+    /// Exact.
+    Base64,
+}
+
+/// Standard input goes to the process in pieces of this size.
+const STDIN_PIECE: usize = 64 * 1024;
+
+/// Runs the subcommand.
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    let as_json = arguments.json;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build();
+    let outcome = match runtime {
+        Ok(runtime) => runtime.block_on(in_sandbox(arguments)),
+        Err(error) => Err(Error::Internal {
+            what: format!("failed to start: {error}"),
+        }),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            printer::failure(&error, as_json);
+            ExitCode::from(exit::of_error(&error))
+        }
+    }
+}
+
+async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
+    // Before anything is made: from here on a signal ends the command, not us.
+    let mut interrupts = Interrupts::new()?;
+    let host = Host::new(Home::discover()?)?;
+    let options = sandbox_options(&arguments);
+    let sandbox = tokio::select! {
+        sandbox = host.create(options) => sandbox?,
+        number = interrupts.next() => return Ok(128 + number),
+    };
+    let outcome = command_in(&sandbox, arguments, &mut interrupts).await;
+    sandbox.destroy().await?;
+    outcome
+}
+
+async fn command_in(
+    sandbox: &Sandbox,
+    arguments: Arguments,
+    interrupts: &mut Interrupts,
+) -> Result<u8, Error> {
+    let grace = arguments.grace;
+    let (encoding, as_json) = (encoding(arguments.encoding), arguments.json);
+    let answer = arguments
+        .answer_bytes
+        .and_then(|bytes| usize::try_from(bytes).ok());
+    let pass_stdin = arguments.stdin;
+    let mut spec = ProcessSpec::new(command(arguments));
+    if let Some(grace) = grace {
+        spec.command.grace = grace;
+    }
+    let grace = spec.command.grace;
+    if as_json {
+        spec.id = Some(ProcessId::new("run").map_err(|error| Error::Invalid {
+            what: error.to_string(),
+        })?);
+        return result_as_json(
+            sandbox, spec, encoding, answer, pass_stdin, grace, interrupts,
+        )
+        .await;
+    }
+    let process = sandbox.start(spec).await?;
+    if pass_stdin {
+        feed_stdin(process.clone());
+    }
+    follow(&process, grace, interrupts).await
+}
+
+/// Passes output on until the command is over, then whatever it had printed by then.
+async fn follow(
+    process: &Process,
+    grace: Duration,
+    interrupts: &mut Interrupts,
+) -> Result<u8, Error> {
+    let mut reader = process.log().reader(0);
+    loop {
+        tokio::select! {
+            biased;
+            number = interrupts.next() => {
+                process.kill(grace).await?;
+                pass_rest(process, &mut reader).await?;
+                return Ok(128 + number);
+            }
+            event = reader.next() => match event {
+                Some(event) => pass_on(event)?,
+                None => break,
+            },
+            _ = process.ended() => break,
+        }
+    }
+    pass_rest(process, &mut reader).await?;
+    let end = process.ended().await?;
+    explain(&end);
+    Ok(exit::of_end(&end))
+}
+
+async fn pass_rest(process: &Process, reader: &mut atoll_runtime::LogReader) -> Result<(), Error> {
+    let end = process.log().end();
+    while reader.cursor() < end {
+        match reader.next().await {
+            Some(event) => pass_on(event)?,
+            None => break,
+        }
+    }
+    Ok(())
+}
+
+fn pass_on(event: LogEvent) -> Result<(), Error> {
+    let written = match event {
+        LogEvent::Output(chunk) => match chunk.stream {
+            Stream::Stdout => printer::out(&chunk.bytes),
+            Stream::Stderr => printer::err(&chunk.bytes),
+        },
+        LogEvent::Gap { from, to } => printer::err(
+            format!("atoll: {} bytes of output were dropped here\n", to - from).as_bytes(),
+        ),
+    };
+    written.map_err(|error| Error::Internal {
+        what: format!("failed to pass output on: {error}"),
+    })
+}
+
+/// What the exit code alone does not say.
+fn explain(end: &EndRecord) {
+    use atoll_protocol::EndReason;
+    let text = match end.reason {
+        EndReason::Timeout => format!("atoll: timeout after {} ms\n", end.duration_ms),
+        EndReason::IdleTimeout => format!(
+            "atoll: no output for too long, ended after {} ms\n",
+            end.duration_ms
+        ),
+        EndReason::OutputLimit => "atoll: ended for printing too much\n".to_owned(),
+        EndReason::Oom => "atoll: killed by the kernel, out of memory\n".to_owned(),
+        EndReason::HostLost => "atoll: the sandbox was lost\n".to_owned(),
+        EndReason::Exited
+        | EndReason::Signaled
+        | EndReason::Killed
+        | EndReason::ShellExited
+        | EndReason::SandboxStopped => {
+            return;
+        }
+    };
+    drop(printer::err(text.as_bytes()));
+}
+
+#[expect(
+    clippy::too_many_arguments,
+    reason = "each is one option of the command line"
+)]
+async fn result_as_json(
+    sandbox: &Sandbox,
+    spec: ProcessSpec,
+    encoding: Encoding,
+    answer: Option<usize>,
+    pass_stdin: bool,
+    grace: Duration,
+    interrupts: &mut Interrupts,
+) -> Result<u8, Error> {
+    let id = spec.id.clone();
+    let exec = sandbox.exec_with(spec, answer.unwrap_or(16 * 1024 * 1024));
+    tokio::pin!(exec);
+    let mut fed = !pass_stdin;
+    let mut interrupted = None;
+    let output = loop {
+        let process = id.as_ref().and_then(|id| sandbox.process(id).ok());
+        tokio::select! {
+            output = &mut exec => break output?,
+            number = interrupts.next(), if interrupted.is_none() => {
+                interrupted = Some(number);
+                if let Some(process) = process {
+                    tokio::spawn(async move { process.kill(grace).await });
+                }
+            }
+            () = tokio::task::yield_now(), if !fed => if let Some(process) = process {
+                fed = true;
+                feed_stdin(process);
+            },
+        }
+    };
+    let written = printer::json(&output.result(encoding));
+    written.map_err(|error| Error::Internal {
+        what: format!("failed to print the result: {error}"),
+    })?;
+    Ok(interrupted.map_or_else(|| exit::of_end(&output.end), |number| 128 + number))
+}
+
+/// Reads our standard input on a thread of its own: such a read cannot be given up, and must not hold us up at the end.
+fn feed_stdin(process: Process) {
+    let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<u8>>(4);
+    std::thread::spawn(move || {
+        let mut stdin = io::stdin().lock();
+        let mut buffer = vec![0; STDIN_PIECE];
+        while let Ok(count @ 1..) = stdin.read(&mut buffer) {
+            if sender.blocking_send(buffer[..count].to_vec()).is_err() {
+                break;
+            }
+        }
+    });
+    tokio::spawn(async move {
+        let mut offset = 0;
+        while let Some(bytes) = receiver.recv().await {
+            match process.write_stdin(offset, bytes.into()).await {
+                Ok(next) => offset = next,
+                Err(_) => return,
+            }
+        }
+        // It may have ended without reading on.
+        drop(process.close_stdin().await);
+    });
+}
+
+/// Ctrl-C and its kin.
+struct Interrupts {
+    signals: Vec<(u8, Signal)>,
+}
+
+impl Interrupts {
+    fn new() -> Result<Self, Error> {
+        let kinds = [
+            (2, SignalKind::interrupt()),
+            (15, SignalKind::terminate()),
+            (1, SignalKind::hangup()),
+        ];
+        let signals = kinds
+            .into_iter()
+            .map(|(number, kind)| signal(kind).map(|signal| (number, signal)));
+        let signals = signals.collect::<io::Result<_>>();
+        Ok(Self {
+            signals: signals.map_err(|error| Error::Internal {
+                what: format!("failed to watch signals: {error}"),
+            })?,
+        })
+    }
+
+    /// The number of the next one.
+    async fn next(&mut self) -> u8 {
+        std::future::poll_fn(|context| {
+            for (number, signal) in &mut self.signals {
+                if signal.poll_recv(context).is_ready() {
+                    return std::task::Poll::Ready(*number);
+                }
+            }
+            std::task::Poll::Pending
+        })
+        .await
+    }
+}
+
+fn sandbox_options(arguments: &Arguments) -> SandboxOptions {
+    SandboxOptions {
+        name: arguments.name.clone(),
+        isolation: match arguments.isolation {
+            IsolationChoice::Namespaces => Isolation::Namespaces,
+            IsolationChoice::None => Isolation::None,
+        },
+        limits: Limits {
+            memory_bytes: arguments.memory,
+            pids: arguments.pids,
+            cpu_millis: arguments.cpus,
+            open_files: arguments.open_files,
+        },
+        without_cgroups: arguments.without_cgroups,
+        ..SandboxOptions::default()
+    }
+}
+
+fn command(mut arguments: Arguments) -> Command {
+    let mut command = match arguments.command.len() {
+        1 => Command::shell(arguments.command.remove(0)),
+        _ => Command::argv(arguments.command),
+    };
+    command.env = arguments.env.into_iter().collect::<BTreeMap<_, _>>();
+    command.cwd = arguments.cwd;
+    command.user = arguments.user;
+    command.timeout = arguments.timeout;
+    command.idle_timeout = arguments.idle_timeout;
+    command.max_output_bytes = arguments.max_output;
+    command.background = Background::Keep;
+    command.stdin = if arguments.stdin {
+        Stdin::Pipe
+    } else {
+        Stdin::Closed
+    };
+    command
+}
+
+fn encoding(choice: EncodingChoice) -> Encoding {
+    match choice {
+        EncodingChoice::Utf8 => Encoding::Utf8,
+        EncodingChoice::Base64 => Encoding::Base64,
+    }
+}

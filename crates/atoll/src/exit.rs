@@ -1,0 +1,68 @@
+//! Exit codes: an interface like any other.
+//!
+//! A command's own code is passed on; a signal is 128 plus its number. The rest are Atoll's own.
+
+use std::process::ExitCode;
+
+use atoll_protocol::{EndReason, EndRecord, ErrorCode};
+use atoll_runtime::Error;
+
+/// The command printed more than it may.
+pub(crate) const OUTPUT_LIMIT: u8 = 123;
+/// The command's time was up.
+pub(crate) const TIMEOUT: u8 = 124;
+/// Atoll could not do what was asked; the command did not run, or its end is not known.
+pub(crate) const FAILED: u8 = 125;
+/// The program cannot be executed.
+pub(crate) const NOT_EXECUTABLE: u8 = 126;
+/// There is no such program.
+pub(crate) const NOT_FOUND: u8 = 127;
+
+/// For `--help`.
+pub(crate) const HELP: &str = "Exit codes:
+  the command's own code; 128+N if signal N ended it
+  123  it printed more than --max-output
+  124  --timeout or --idle-timeout was up
+  125  Atoll failed: bad options, no isolation, no disk
+  126  the program cannot be executed
+  127  there is no such program";
+
+/// The code for how a command ended.
+pub(crate) fn of_end(end: &EndRecord) -> u8 {
+    match end.reason {
+        EndReason::Timeout | EndReason::IdleTimeout => TIMEOUT,
+        EndReason::OutputLimit => OUTPUT_LIMIT,
+        EndReason::SandboxStopped | EndReason::HostLost => FAILED,
+        EndReason::Exited
+        | EndReason::Signaled
+        | EndReason::Killed
+        | EndReason::Oom
+        | EndReason::ShellExited => {
+            let signal = end.signal.map(|signal| 128 + signal.number());
+            end.code
+                .or(signal)
+                .and_then(|code| u8::try_from(code).ok())
+                .unwrap_or(FAILED)
+        }
+    }
+}
+
+/// The code for a command that was not run.
+pub(crate) fn of_error(error: &Error) -> u8 {
+    match error.code() {
+        ErrorCode::CommandNotFound => NOT_FOUND,
+        ErrorCode::NotExecutable => NOT_EXECUTABLE,
+        _ => FAILED,
+    }
+}
+
+/// Bad arguments are told by clap; `--help` and `--version` are no failure.
+pub(crate) fn usage(error: &clap::Error) -> ExitCode {
+    // A closed terminal cannot be told anything.
+    drop(error.print());
+    if error.use_stderr() {
+        ExitCode::from(FAILED)
+    } else {
+        ExitCode::SUCCESS
+    }
+}

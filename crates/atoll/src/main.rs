@@ -1,0 +1,37 @@
+//! Atoll: a self-hosted computer for agents. The one binary; one file per subcommand in `commands/`.
+
+mod commands;
+mod exit;
+mod parse;
+mod printer;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+/// A self-hosted computer for agents: isolated Linux sandboxes from one binary, no Docker needed.
+#[derive(Debug, Parser)]
+#[command(name = "atoll", version, about, max_term_width = 100)]
+struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Run(commands::run::Arguments),
+    Doctor(commands::doctor::Arguments),
+    Bench(commands::bench::Arguments),
+}
+
+fn main() -> ExitCode {
+    let arguments = match Arguments::try_parse() {
+        Ok(arguments) => arguments,
+        Err(error) => return exit::usage(&error),
+    };
+    match arguments.command {
+        Command::Run(arguments) => commands::run::run(arguments),
+        Command::Doctor(arguments) => commands::doctor::run(&arguments),
+        Command::Bench(arguments) => commands::bench::run(&arguments),
+    }
+}
