@@ -9,10 +9,7 @@ use atoll_bench::{Argv, BenchError, Contender, Figure, Machine, Plan, Unit, run}
 
 fn main() -> Result<(), BenchError> {
     let plan = Plan::new()
-        .with(one_command(
-            "bash -c true",
-            &Argv::new(["bash", "-c", "true"]),
-        ))
+        .with(one_command("bash -c true", &Argv::new(["bash", "-c", "true"])))
         .with(one_command("true", &Argv::new(["true"])))
         .with(rate())
         .with(output());
@@ -31,35 +28,14 @@ fn one_command(name: &str, argv: &Argv) -> Figure<'static> {
     let (managed, off) = (Cgroups::Managed, Cgroups::Off);
     Figure::new(format!("latency of `{name}`"), Unit::Latency)
         .rounds(100)
-        .with(Contender::floor(
-            "posix_spawn",
-            spawn_with_pipes(argv.clone()),
-        ))
-        .with(Contender::alternative(
-            "posix_spawn, no pipes",
-            spawn_without_pipes(argv.clone()),
-        ))
+        .with(Contender::floor("posix_spawn", spawn_with_pipes(argv.clone())))
+        .with(Contender::alternative("posix_spawn, no pipes", spawn_without_pipes(argv.clone())))
         .with(Contender::alternative("bwrap", bwrap(argv)))
-        .with(Contender::alternative(
-            "crun run",
-            crun_run(&under, off, argv),
-        ))
-        .with(Contender::alternative(
-            "crun run, cgroup",
-            crun_run(&under, managed, argv),
-        ))
-        .with(Contender::alternative(
-            "crun exec",
-            crun_exec(&under, off, argv),
-        ))
-        .with(Contender::alternative(
-            "crun exec, cgroup",
-            crun_exec(&under, managed, argv),
-        ))
-        .with(Contender::alternative(
-            "podman exec",
-            podman_exec(&under, argv),
-        ))
+        .with(Contender::alternative("crun run", crun_run(&under, off, argv)))
+        .with(Contender::alternative("crun run, cgroup", crun_run(&under, managed, argv)))
+        .with(Contender::alternative("crun exec", crun_exec(&under, off, argv)))
+        .with(Contender::alternative("crun exec, cgroup", crun_exec(&under, managed, argv)))
+        .with(Contender::alternative("podman exec", podman_exec(&under, argv)))
 }
 
 fn rate() -> Figure<'static> {

@@ -40,31 +40,13 @@ pub enum Cgroups {
 
 /// A fresh bubblewrap for each command: every namespace, root read-only.
 pub fn bwrap(argv: &Argv) -> Result<Prepared<'static>, BenchError> {
-    let line = [
-        "--unshare-all",
-        "--ro-bind",
-        "/",
-        "/",
-        "--proc",
-        "/proc",
-        "--dev",
-        "/dev",
-        "--",
-    ];
-    let argv = tool("bwrap", "bubblewrap")?
-        .then(&Argv::new(line))
-        .then(argv);
-    tried(Prepared::new(move || {
-        spawn::output(&argv).map(|(_, took)| Sample::Took(took))
-    }))
+    let line = ["--unshare-all", "--ro-bind", "/", "/", "--proc", "/proc", "--dev", "/dev", "--"];
+    let argv = tool("bwrap", "bubblewrap")?.then(&Argv::new(line)).then(argv);
+    tried(Prepared::new(move || spawn::output(&argv).map(|(_, took)| Sample::Took(took))))
 }
 
 /// A fresh container for each command, by `crun run`.
-pub fn crun_run(
-    under: &Path,
-    cgroups: Cgroups,
-    argv: &Argv,
-) -> Result<Prepared<'static>, BenchError> {
+pub fn crun_run(under: &Path, cgroups: Cgroups, argv: &Argv) -> Result<Prepared<'static>, BenchError> {
     let crun = Crun::prepare(under, cgroups, argv)?;
     let run = crun.verb("run").arg("--bundle").arg(crun.bundle());
     let run = run.arg(crun.id());
@@ -73,11 +55,7 @@ pub fn crun_run(
 }
 
 /// A command in a running container, by `crun exec`.
-pub fn crun_exec(
-    under: &Path,
-    cgroups: Cgroups,
-    argv: &Argv,
-) -> Result<Prepared<'static>, BenchError> {
+pub fn crun_exec(under: &Path, cgroups: Cgroups, argv: &Argv) -> Result<Prepared<'static>, BenchError> {
     let crun = Crun::prepare(under, cgroups, &Argv::new(["sleep", "infinity"]))?;
     let start = crun.verb("run").arg("--detach").arg("--bundle");
     let start = start.arg(crun.bundle()).arg(crun.id());
@@ -145,10 +123,7 @@ fn podman_start(podman: Argv, id: &str, rootfs: &bundle::Rootfs) -> Argv {
     for folder in &rootfs.bound {
         start = start.arg(format!("--volume={folder}:{folder}:ro"));
     }
-    start
-        .arg("--rootfs")
-        .arg(&rootfs.path)
-        .then(&Argv::new(["sleep", "infinity"]))
+    start.arg("--rootfs").arg(&rootfs.path).then(&Argv::new(["sleep", "infinity"]))
 }
 
 /// A bundle on disk and how to call crun on it.
@@ -169,11 +144,7 @@ impl Crun {
             Cgroups::Off => "--cgroup-manager=disabled",
         };
         let root = scratch.folder("state")?;
-        Ok(Self {
-            globals: program.arg("--root").arg(root).arg(manager),
-            stage,
-            scratch,
-        })
+        Ok(Self { globals: program.arg("--root").arg(root).arg(manager), stage, scratch })
     }
 
     fn verb(&self, verb: &str) -> Argv {

@@ -99,14 +99,8 @@ mod tests {
 
     #[test]
     fn a_missing_program_names_its_remedy() {
-        let error = BenchError::NotInstalled {
-            program: "bwrap".into(),
-            remedy: "apt-get install bubblewrap".into(),
-        };
-        assert_eq!(
-            error.in_one_line(),
-            "bwrap is not installed (apt-get install bubblewrap)"
-        );
+        let error = BenchError::NotInstalled { program: "bwrap".into(), remedy: "apt-get install bubblewrap".into() };
+        assert_eq!(error.in_one_line(), "bwrap is not installed (apt-get install bubblewrap)");
     }
 
     #[test]

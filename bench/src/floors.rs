@@ -30,25 +30,17 @@ pub enum Until {
 /// read to the end, and the wait for its end.
 pub fn spawn_with_pipes(argv: Argv) -> Result<Prepared<'static>, BenchError> {
     let argv = argv.resolved()?;
-    Ok(Prepared::new(move || {
-        spawn::output(&argv).map(|(_, took)| Sample::Took(took))
-    }))
+    Ok(Prepared::new(move || spawn::output(&argv).map(|(_, took)| Sample::Took(took))))
 }
 
 /// The latency of `posix_spawn` onto `/dev/null` and the wait for its end.
 pub fn spawn_without_pipes(argv: Argv) -> Result<Prepared<'static>, BenchError> {
     let argv = argv.resolved()?;
-    Ok(Prepared::new(move || {
-        spawn::status(&argv).map(Sample::Took)
-    }))
+    Ok(Prepared::new(move || spawn::status(&argv).map(Sample::Took)))
 }
 
 /// How many commands per second `threads` threads get through, each with pipes.
-pub fn spawn_rate(
-    argv: Argv,
-    threads: usize,
-    until: Until,
-) -> Result<Prepared<'static>, BenchError> {
+pub fn spawn_rate(argv: Argv, threads: usize, until: Until) -> Result<Prepared<'static>, BenchError> {
     let argv = argv.resolved()?;
     Ok(Prepared::new(move || count_spawns(&argv, threads, until)))
 }
@@ -60,15 +52,10 @@ fn count_spawns(argv: &Argv, threads: usize, until: Until) -> Result<Sample, Ben
         let work = || spawn_while(argv, || goes_on(&taken, start, until));
         let workers: Vec<_> = (0..threads.max(1)).map(|_| scope.spawn(work)).collect();
         let joined = workers.into_iter().map(|worker| worker.join());
-        joined
-            .map(|result| result.unwrap_or_else(|_| Err(panicked())))
-            .collect()
+        joined.map(|result| result.unwrap_or_else(|_| Err(panicked()))).collect()
     });
     let took = start.elapsed();
-    Ok(Sample::Counted {
-        count: done?.iter().sum(),
-        took,
-    })
+    Ok(Sample::Counted { count: done?.iter().sum(), took })
 }
 
 fn panicked() -> BenchError {
@@ -94,11 +81,7 @@ fn spawn_while(argv: &Argv, mut more: impl FnMut() -> bool) -> Result<u64, Bench
 
 /// The throughput from a child's pipe into a file in `under`: `head` writes
 /// `bytes` zeros, we read `block` bytes at a time and write them on.
-pub fn pipe_to_file(
-    bytes: u64,
-    block: usize,
-    under: &Path,
-) -> Result<Prepared<'static>, BenchError> {
+pub fn pipe_to_file(bytes: u64, block: usize, under: &Path) -> Result<Prepared<'static>, BenchError> {
     let argv = Argv::new(["head", "-c"]).arg(bytes.to_string());
     let argv = argv.arg("/dev/zero").resolved()?;
     let scratch = Scratch::new_in(under)?;
@@ -114,12 +97,7 @@ pub fn pipe_to_file(
     }))
 }
 
-fn copy_output(
-    argv: &Argv,
-    path: &Path,
-    buffer: &mut [u8],
-    wanted: u64,
-) -> Result<Sample, BenchError> {
+fn copy_output(argv: &Argv, path: &Path, buffer: &mut [u8], wanted: u64) -> Result<Sample, BenchError> {
     let doing = || BenchError::io(format!("copy output to {}", path.display()));
     let start = Instant::now();
     let mut file = File::create(path).map_err(doing())?;
@@ -133,9 +111,7 @@ fn copy_output(
     spawn::check(argv, status, &[])?;
     match copied.map_err(doing())? {
         bytes if bytes == wanted => Ok(Sample::Moved { bytes, took }),
-        bytes => Err(BenchError::Unfit(format!(
-            "{bytes} bytes arrived instead of {wanted}"
-        ))),
+        bytes => Err(BenchError::Unfit(format!("{bytes} bytes arrived instead of {wanted}"))),
     }
 }
 
@@ -186,8 +162,7 @@ mod tests {
     #[test]
     fn a_time_limit_ends_the_row() {
         let until = Until::Elapsed(Duration::from_millis(20));
-        let Sample::Counted { count, took } = once(spawn_rate(Argv::new(["true"]), 2, until))
-        else {
+        let Sample::Counted { count, took } = once(spawn_rate(Argv::new(["true"]), 2, until)) else {
             panic!("a count");
         };
         assert!(count > 0 && took >= Duration::from_millis(20));
@@ -197,13 +172,7 @@ mod tests {
     fn all_bytes_reach_the_file_and_it_is_removed() {
         let under = Scratch::new_in(&std::env::temp_dir()).unwrap();
         let sample = once(pipe_to_file(1_000_003, 64 << 10, under.path()));
-        assert!(matches!(
-            sample,
-            Sample::Moved {
-                bytes: 1_000_003,
-                ..
-            }
-        ));
+        assert!(matches!(sample, Sample::Moved { bytes: 1_000_003, .. }));
         assert_eq!(fs::read_dir(under.path()).unwrap().count(), 0);
     }
 }

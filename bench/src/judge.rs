@@ -30,21 +30,11 @@ struct Comparison {
     noise: Vec<(String, Noise)>,
 }
 
-fn judge(
-    target: Target,
-    subject: &ContenderReport,
-    all: &[ContenderReport],
-    unit: Unit,
-) -> Judgement {
+fn judge(target: Target, subject: &ContenderReport, all: &[ContenderReport], unit: Unit) -> Judgement {
     let compared = compare(&target, subject, all, unit);
     let observed = compared.as_ref().ok().map(|found| found.observed);
     let verdict = compared.map_or_else(|why| Verdict::NotMeasured { why }, verdict_on);
-    Judgement {
-        words: target.in_words(),
-        target,
-        observed,
-        verdict,
-    }
+    Judgement { words: target.in_words(), target, observed, verdict }
 }
 
 fn verdict_on(found: Comparison) -> Verdict {
@@ -53,16 +43,12 @@ fn verdict_on(found: Comparison) -> Verdict {
     match holds(found.observed, found.limit, found.bound, margin) {
         Some(true) => Verdict::Met,
         Some(false) => Verdict::Missed,
-        None => Verdict::TooNoisy {
-            why: complaints(&found.noise),
-        },
+        None => Verdict::TooNoisy { why: complaints(&found.noise) },
     }
 }
 
 fn complaints(noise: &[(String, Noise)]) -> String {
-    let words = noise
-        .iter()
-        .filter_map(|(name, noise)| Some(format!("{name}: {}", noise.complaint()?)));
+    let words = noise.iter().filter_map(|(name, noise)| Some(format!("{name}: {}", noise.complaint()?)));
     words.collect::<Vec<_>>().join("; ")
 }
 
@@ -82,12 +68,7 @@ fn compare(
         (bound, None) => absolute(target.on, &own, unit, bound)?,
     };
     let parties = std::iter::once(own).chain(reference);
-    Ok(Comparison {
-        observed,
-        limit,
-        bound,
-        noise: parties.map(|party| (party.name, party.noise)).collect(),
-    })
+    Ok(Comparison { observed, limit, bound, noise: parties.map(|party| (party.name, party.noise)).collect() })
 }
 
 /// The contender a relative bound refers to; none for an absolute bound.
@@ -109,9 +90,7 @@ fn limit_of(bound: &Bound) -> (Limit, f64) {
     match bound {
         Bound::TimesFloor { at_most } | Bound::Seconds { at_most } => (Limit::AtMost, *at_most),
         Bound::Bytes { at_most } => (Limit::AtMost, unsigned(*at_most)),
-        Bound::ShareOfFloor { at_least } | Bound::FasterThan { at_least, .. } => {
-            (Limit::AtLeast, *at_least)
-        }
+        Bound::ShareOfFloor { at_least } | Bound::FasterThan { at_least, .. } => (Limit::AtLeast, *at_least),
     }
 }
 
@@ -124,20 +103,13 @@ struct Party {
 
 fn party(contender: Option<&ContenderReport>, called: &str) -> Result<Party, String> {
     let contender = contender.ok_or_else(|| format!("{called} is not in this figure"))?;
-    let (summary, noise) = contender
-        .numbers()
-        .ok_or_else(|| format!("{called} was not measured"))?;
-    Ok(Party {
-        name: contender.name.clone(),
-        summary: *summary,
-        noise: *noise,
-    })
+    let (summary, noise) = contender.numbers().ok_or_else(|| format!("{called} was not measured"))?;
+    Ok(Party { name: contender.name.clone(), summary: *summary, noise: *noise })
 }
 
 fn cost(on: Statistic, of: &Party, against: &Party, unit: Unit) -> Result<f64, String> {
     let (value, reference) = (on.of(&of.summary, unit), on.of(&against.summary, unit));
-    unit.cost_ratio(value, reference)
-        .ok_or_else(|| format!("{} against {} is no ratio", of.name, against.name))
+    unit.cost_ratio(value, reference).ok_or_else(|| format!("{} against {} is no ratio", of.name, against.name))
 }
 
 fn absolute(on: Statistic, own: &Party, unit: Unit, bound: &Bound) -> Result<f64, String> {
@@ -177,10 +149,7 @@ mod tests {
 
     #[test]
     fn latency_is_held_against_the_floor() {
-        let all = [
-            measured("atoll", Role::Subject, &[1.2; 8]),
-            measured("raw", Role::Floor, &[1.0; 8]),
-        ];
+        let all = [measured("atoll", Role::Subject, &[1.2; 8]), measured("raw", Role::Floor, &[1.0; 8])];
         let (observed, met) = verdict(Target::at_most_times_floor(1.35), &all, Unit::Latency);
         assert_eq!((observed, met), (Some(1.2), Verdict::Met));
         let (_, missed) = verdict(Target::at_most_times_floor(1.1), &all, Unit::Latency);
@@ -189,10 +158,7 @@ mod tests {
 
     #[test]
     fn throughput_is_a_share_of_the_floor() {
-        let all = [
-            measured("atoll", Role::Subject, &[300.0; 8]),
-            measured("raw", Role::Floor, &[400.0; 8]),
-        ];
+        let all = [measured("atoll", Role::Subject, &[300.0; 8]), measured("raw", Role::Floor, &[400.0; 8])];
         let target = Target::at_least_share_of_floor(0.6);
         let found = verdict(target, &all, Unit::Throughput);
         assert_eq!(found, (Some(0.75), Verdict::Met));
@@ -201,10 +167,7 @@ mod tests {
     #[test]
     fn a_drifting_floor_leaves_a_close_call_open() {
         let drifting = [1.0, 1.0, 1.0, 1.0, 1.3, 1.3, 1.3, 1.3];
-        let all = [
-            measured("atoll", Role::Subject, &[1.5; 8]),
-            measured("raw", Role::Floor, &drifting),
-        ];
+        let all = [measured("atoll", Role::Subject, &[1.5; 8]), measured("raw", Role::Floor, &drifting)];
         let (_, close) = verdict(Target::at_most_times_floor(1.35), &all, Unit::Latency);
         let Verdict::TooNoisy { why } = close else {
             panic!("a close call: {close:?}");

@@ -71,9 +71,7 @@ impl Machine {
         let load = self.load_before?.one;
         let cores = self.cores;
         let idle = load <= crate::sample::unsigned(cores as u64) * BUSY_SHARE;
-        (!idle).then(|| {
-            format!("busy before the run: load {load:.2} on {cores} cores, measure again when idle")
-        })
+        (!idle).then(|| format!("busy before the run: load {load:.2} on {cores} cores, measure again when idle"))
     }
 
     /// A machine nothing is known of, for tests of what is said about it.
@@ -105,11 +103,7 @@ impl LoadAverage {
     fn parse(text: &str) -> Option<Self> {
         let mut fields = text.split_whitespace().map(str::parse);
         let mut next = || fields.next()?.ok();
-        Some(Self {
-            one: next()?,
-            five: next()?,
-            fifteen: next()?,
-        })
+        Some(Self { one: next()?, five: next()?, fifteen: next()? })
     }
 }
 

@@ -70,10 +70,7 @@ pub struct Plan<'a> {
 impl<'a> Prepared<'a> {
     /// Wraps a closure that needs no note.
     pub fn new(measure: impl FnMut() -> Result<Sample, BenchError> + 'a) -> Self {
-        Self {
-            measure: Box::new(measure),
-            note: None,
-        }
+        Self { measure: Box::new(measure), note: None }
     }
 
     /// Adds a condition to print under the table.
@@ -86,10 +83,7 @@ impl<'a> Prepared<'a> {
 
 impl<'a> From<Measure<'a>> for Prepared<'a> {
     fn from(measure: Measure<'a>) -> Self {
-        Self {
-            measure,
-            note: None,
-        }
+        Self { measure, note: None }
     }
 }
 
@@ -122,27 +116,14 @@ impl<'a> Contender<'a> {
             Ok(Prepared { measure, note }) => (Ok(measure), note),
             Err(error) => (Err(error), None),
         };
-        Self {
-            name,
-            role,
-            start,
-            note,
-            targets: Vec::new(),
-        }
+        Self { name, role, start, note, targets: Vec::new() }
     }
 }
 
 impl<'a> Figure<'a> {
     /// A figure without contenders.
     pub fn new(name: impl Into<String>, unit: Unit) -> Self {
-        Self {
-            name: name.into(),
-            unit,
-            rounds: ROUNDS,
-            warm_up: WARM_UP,
-            budget: None,
-            contenders: Vec::new(),
-        }
+        Self { name: name.into(), unit, rounds: ROUNDS, warm_up: WARM_UP, budget: None, contenders: Vec::new() }
     }
 
     /// How often each contender is measured; at least once.
@@ -191,9 +172,7 @@ impl<'a> Plan<'a> {
 
 impl fmt::Debug for Prepared<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Prepared")
-            .field("note", &self.note)
-            .finish_non_exhaustive()
+        f.debug_struct("Prepared").field("note", &self.note).finish_non_exhaustive()
     }
 }
 

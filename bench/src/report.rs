@@ -111,12 +111,7 @@ pub struct Judgement {
 
 impl Report {
     pub(crate) fn new(started: Duration, machine: Machine, figures: Vec<FigureReport>) -> Self {
-        Self {
-            schema: SCHEMA,
-            started: started.as_secs(),
-            machine,
-            figures,
-        }
+        Self { schema: SCHEMA, started: started.as_secs(), machine, figures }
     }
 
     /// Writes all of it as JSON, indented, with a final newline.
@@ -135,20 +130,12 @@ impl Report {
     /// Every verdict of the run.
     pub fn verdicts(&self) -> impl Iterator<Item = &Verdict> {
         let contenders = self.figures.iter().flat_map(|figure| &figure.contenders);
-        contenders
-            .flat_map(|contender| &contender.judgements)
-            .map(|judgement| &judgement.verdict)
+        contenders.flat_map(|contender| &contender.judgements).map(|judgement| &judgement.verdict)
     }
 }
 
 impl FigureReport {
-    pub(crate) fn new(
-        name: String,
-        unit: Unit,
-        rounds: usize,
-        warm_up: usize,
-        lanes: Vec<Lane<'_>>,
-    ) -> Self {
+    pub(crate) fn new(name: String, unit: Unit, rounds: usize, warm_up: usize, lanes: Vec<Lane<'_>>) -> Self {
         let (mut contenders, targets): (Vec<_>, Vec<_>) = lanes.into_iter().map(split_lane).unzip();
         compare_to_floor(&mut contenders, unit);
         let judged: Vec<Vec<Judgement>> = targets
@@ -159,14 +146,7 @@ impl FigureReport {
         for (contender, judgements) in contenders.iter_mut().zip(judged) {
             contender.judgements = judgements;
         }
-        Self {
-            name,
-            unit,
-            better: unit.better(),
-            rounds,
-            warm_up,
-            contenders,
-        }
+        Self { name, unit, better: unit.better(), rounds, warm_up, contenders }
     }
 }
 
@@ -185,15 +165,10 @@ fn outcome_of(state: State<'_>) -> Outcome {
     match state {
         State::Out { why } => Outcome::NotMeasured { why },
         State::Running { values, .. } => match Summary::of(&values) {
-            None => Outcome::NotMeasured {
-                why: "no round was run".into(),
-            },
-            Some(summary) => Outcome::Measured {
-                summary,
-                noise: Noise::of(&values),
-                versus_floor: None,
-                samples: values,
-            },
+            None => Outcome::NotMeasured { why: "no round was run".into() },
+            Some(summary) => {
+                Outcome::Measured { summary, noise: Noise::of(&values), versus_floor: None, samples: values }
+            }
         },
     }
 }
@@ -205,17 +180,9 @@ fn compare_to_floor(contenders: &mut [ContenderReport], unit: Unit) {
     };
     let floor = *floor;
     for contender in contenders {
-        if let Outcome::Measured {
-            summary,
-            versus_floor,
-            ..
-        } = &mut contender.outcome
-        {
+        if let Outcome::Measured { summary, versus_floor, .. } = &mut contender.outcome {
             let ratio = |on: Statistic| unit.cost_ratio(on.of(summary, unit), on.of(&floor, unit));
-            *versus_floor = Some(VersusFloor {
-                p50: ratio(Statistic::P50),
-                best: ratio(Statistic::Best),
-            });
+            *versus_floor = Some(VersusFloor { p50: ratio(Statistic::P50), best: ratio(Statistic::Best) });
         }
     }
 }

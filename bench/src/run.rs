@@ -26,27 +26,16 @@ pub(crate) struct Lane<'a> {
 
 /// A contender is measurable until its first error.
 pub(crate) enum State<'a> {
-    Running {
-        measure: Measure<'a>,
-        values: Vec<f64>,
-    },
-    Out {
-        why: String,
-    },
+    Running { measure: Measure<'a>, values: Vec<f64> },
+    Out { why: String },
 }
 
 /// Measures every figure in turn, telling `progress` what is going on.
 ///
 /// Fails only if `progress` cannot be written; a contender's failure is part of
 /// the report. Contenders are dropped, and so cleaned up, with their figure.
-pub fn run(
-    plan: Plan<'_>,
-    mut machine: Machine,
-    progress: &mut impl io::Write,
-) -> Result<Report, BenchError> {
-    let started = SystemTime::now()
-        .duration_since(SystemTime::UNIX_EPOCH)
-        .unwrap_or_default();
+pub fn run(plan: Plan<'_>, mut machine: Machine, progress: &mut impl io::Write) -> Result<Report, BenchError> {
+    let started = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
     let mut figures = Vec::new();
     for figure in plan.figures {
         announce(&figure, progress).map_err(BenchError::io("write progress"))?;
@@ -58,23 +47,12 @@ pub fn run(
 
 fn announce(figure: &Figure<'_>, progress: &mut impl io::Write) -> io::Result<()> {
     let ready = figure.contenders.iter().filter(|c| c.start.is_ok()).count();
-    writeln!(
-        progress,
-        "measuring {}: {} rounds of {ready} contenders",
-        figure.name, figure.rounds
-    )?;
+    writeln!(progress, "measuring {}: {} rounds of {ready} contenders", figure.name, figure.rounds)?;
     progress.flush()
 }
 
 fn measure_figure(figure: Figure<'_>) -> FigureReport {
-    let Figure {
-        name,
-        unit,
-        rounds,
-        warm_up,
-        budget,
-        contenders,
-    } = figure;
+    let Figure { name, unit, rounds, warm_up, budget, contenders } = figure;
     let mut lanes: Vec<Lane<'_>> = contenders.into_iter().map(Lane::new).collect();
     for round in 0..warm_up {
         play_round(&mut lanes, round, unit);
@@ -85,12 +63,7 @@ fn measure_figure(figure: Figure<'_>) -> FigureReport {
 }
 
 /// Plays up to `rounds` whole rounds, at least one, and says how many.
-fn play_rounds(
-    lanes: &mut [Lane<'_>],
-    rounds: usize,
-    budget: Option<Duration>,
-    unit: Unit,
-) -> usize {
+fn play_rounds(lanes: &mut [Lane<'_>], rounds: usize, budget: Option<Duration>, unit: Unit) -> usize {
     let start = Instant::now();
     let mut done = 0;
     while done < rounds {
@@ -117,21 +90,10 @@ fn play_round(lanes: &mut [Lane<'_>], round: usize, unit: Unit) {
 impl<'a> Lane<'a> {
     fn new(contender: Contender<'a>) -> Self {
         let state = match contender.start {
-            Ok(measure) => State::Running {
-                measure,
-                values: Vec::new(),
-            },
-            Err(error) => State::Out {
-                why: error.in_one_line(),
-            },
+            Ok(measure) => State::Running { measure, values: Vec::new() },
+            Err(error) => State::Out { why: error.in_one_line() },
         };
-        Self {
-            name: contender.name,
-            role: contender.role,
-            note: contender.note,
-            targets: contender.targets,
-            state,
-        }
+        Self { name: contender.name, role: contender.role, note: contender.note, targets: contender.targets, state }
     }
 
     fn take_turn(&mut self, unit: Unit) {
@@ -141,11 +103,7 @@ impl<'a> Lane<'a> {
         match measure().and_then(|sample| sample.value_in(unit)) {
             Ok(value) => values.push(value),
             Err(error) => {
-                let why = format!(
-                    "failed in turn {}: {}",
-                    values.len() + 1,
-                    error.in_one_line()
-                );
+                let why = format!("failed in turn {}: {}", values.len() + 1, error.in_one_line());
                 self.state = State::Out { why };
             }
         }
@@ -170,17 +128,11 @@ mod tests {
     use crate::target::Verdict;
 
     fn steady(ms: u64) -> Result<Prepared<'static>, BenchError> {
-        Ok(Prepared::new(move || {
-            Ok(Sample::Took(Duration::from_millis(ms)))
-        }))
+        Ok(Prepared::new(move || Ok(Sample::Took(Duration::from_millis(ms)))))
     }
 
     fn run_one(figure: Figure<'_>) -> FigureReport {
-        let report = run(
-            Plan::new().with(figure),
-            Machine::unknown(),
-            &mut io::sink(),
-        );
+        let report = run(Plan::new().with(figure), Machine::unknown(), &mut io::sink());
         report.unwrap().figures.remove(0)
     }
 
@@ -222,18 +174,13 @@ mod tests {
             .rounds(5)
             .warm_up(0)
             .with(Contender::floor("floor", steady(1)))
-            .with(
-                Contender::subject("subject", Ok(fails)).target(Target::at_most_times_floor(2.0)),
-            );
+            .with(Contender::subject("subject", Ok(fails)).target(Target::at_most_times_floor(2.0)));
         let report = run_one(figure);
         let why = "failed in turn 3: session is gone".to_owned();
         assert_eq!(report.contenders[1].outcome, Outcome::NotMeasured { why });
         let judged = &report.contenders[1].judgements[0];
         assert!(matches!(judged.verdict, Verdict::NotMeasured { .. }));
-        assert!(matches!(
-            report.contenders[0].outcome,
-            Outcome::Measured { .. }
-        ));
+        assert!(matches!(report.contenders[0].outcome, Outcome::Measured { .. }));
     }
 
     #[test]
@@ -248,12 +195,8 @@ mod tests {
 
     #[test]
     fn a_sample_in_the_wrong_unit_is_a_failure_not_a_number() {
-        let figure =
-            Figure::new("wrong", Unit::Bytes).with(Contender::subject("subject", steady(1)));
+        let figure = Figure::new("wrong", Unit::Bytes).with(Contender::subject("subject", steady(1)));
         let report = run_one(figure);
-        assert!(matches!(
-            report.contenders[0].outcome,
-            Outcome::NotMeasured { .. }
-        ));
+        assert!(matches!(report.contenders[0].outcome, Outcome::NotMeasured { .. }));
     }
 }

@@ -69,22 +69,20 @@ impl Sample {
         let start = Instant::now();
         let result = work();
         let took = start.elapsed();
-        result
-            .map(|_| Self::Took(took))
-            .map_err(BenchError::contender)
+        result.map(|_| Self::Took(took)).map_err(BenchError::contender)
     }
 
     /// The value in `unit`, or why this kind of sample has none.
     pub(crate) fn value_in(self, unit: Unit) -> Result<f64, BenchError> {
         match (self, unit) {
             (Self::Took(took), Unit::Latency) => Ok(took.as_secs_f64()),
-            (Self::Moved { bytes: n, took }, Unit::Throughput)
-            | (Self::Counted { count: n, took }, Unit::Rate) => per_second(n, took),
+            (Self::Moved { bytes: n, took }, Unit::Throughput) | (Self::Counted { count: n, took }, Unit::Rate) => {
+                per_second(n, took)
+            }
             (Self::Bytes(amount), Unit::Bytes) => Ok(signed(amount)),
-            (sample, unit) => Err(BenchError::Unfit(format!(
-                "sample {sample:?} does not fit a figure in {}",
-                unit.name()
-            ))),
+            (sample, unit) => {
+                Err(BenchError::Unfit(format!("sample {sample:?} does not fit a figure in {}", unit.name())))
+            }
         }
     }
 }
@@ -155,18 +153,12 @@ fn per_second(amount: u64, took: Duration) -> Result<f64, BenchError> {
     Ok(unsigned(amount) / took.as_secs_f64())
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "amounts beyond 2^53 lose digits far below the noise"
-)]
+#[expect(clippy::cast_precision_loss, reason = "amounts beyond 2^53 lose digits far below the noise")]
 pub(crate) fn unsigned(amount: u64) -> f64 {
     amount as f64
 }
 
-#[expect(
-    clippy::cast_precision_loss,
-    reason = "amounts beyond 2^53 lose digits far below the noise"
-)]
+#[expect(clippy::cast_precision_loss, reason = "amounts beyond 2^53 lose digits far below the noise")]
 fn signed(amount: i64) -> f64 {
     amount as f64
 }
@@ -202,10 +194,7 @@ mod tests {
 
     #[test]
     fn throughput_is_bytes_over_time() {
-        let sample = Sample::Moved {
-            bytes: 100,
-            took: Duration::from_millis(500),
-        };
+        let sample = Sample::Moved { bytes: 100, took: Duration::from_millis(500) };
         assert_eq!(sample.value_in(Unit::Throughput).unwrap(), 200.0);
     }
 }

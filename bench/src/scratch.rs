@@ -72,9 +72,7 @@ fn has_mount_beneath(mountinfo: &str, path: &Path) -> bool {
         return true;
     };
     let points = mountinfo.lines().filter_map(|line| line.split(' ').nth(4));
-    points
-        .flat_map(|point| point.split('/'))
-        .any(|component| component == name)
+    points.flat_map(|point| point.split('/')).any(|component| component == name)
 }
 
 #[cfg(test)]
@@ -100,13 +98,7 @@ mod tests {
     #[test]
     fn a_mount_beneath_is_seen_even_below_an_escaped_parent() {
         let list = "36 35 98:0 / /my\\040dir/atoll-bench-1-0/rootfs/usr rw - ext4 /dev/a rw\n";
-        assert!(has_mount_beneath(
-            list,
-            Path::new("/my dir/atoll-bench-1-0")
-        ));
-        assert!(!has_mount_beneath(
-            list,
-            Path::new("/my dir/atoll-bench-1-1")
-        ));
+        assert!(has_mount_beneath(list, Path::new("/my dir/atoll-bench-1-0")));
+        assert!(!has_mount_beneath(list, Path::new("/my dir/atoll-bench-1-1")));
     }
 }

@@ -60,10 +60,7 @@ impl Argv {
         Ok(self)
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "floors and rivals are what init's spawn is measured against"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "floors and rivals are what init's spawn is measured against")]
     fn command(&self) -> Command {
         let mut words = self.0.iter();
         // An empty command fails to start, which is the error to report.
@@ -79,10 +76,7 @@ impl Argv {
 }
 
 fn not_installed(program: &OsStr) -> BenchError {
-    BenchError::NotInstalled {
-        program: program.to_string_lossy().into_owned(),
-        remedy: "not found on PATH".into(),
-    }
+    BenchError::NotInstalled { program: program.to_string_lossy().into_owned(), remedy: "not found on PATH".into() }
 }
 
 /// The executable that `name` stands for on `PATH`.
@@ -91,9 +85,7 @@ pub(crate) fn find_program(name: impl AsRef<OsStr>) -> Option<PathBuf> {
     if name.components().count() > 1 {
         return is_executable(name).then(|| name.to_owned());
     }
-    env::split_paths(&env::var_os("PATH")?)
-        .map(|folder| folder.join(name))
-        .find(|path| is_executable(path))
+    env::split_paths(&env::var_os("PATH")?).map(|folder| folder.join(name)).find(|path| is_executable(path))
 }
 
 fn is_executable(path: &Path) -> bool {
@@ -156,10 +148,7 @@ fn wait_for(child: &mut Child, argv: &Argv, limit: Duration) -> Result<ExitStatu
         if start.elapsed() > limit {
             child.kill().map_err(wait_error(argv))?;
             child.wait().map_err(wait_error(argv))?;
-            return Err(BenchError::TimedOut {
-                command: argv.shown(),
-                after: limit,
-            });
+            return Err(BenchError::TimedOut { command: argv.shown(), after: limit });
         }
         thread::sleep(POLL);
     }
@@ -172,11 +161,7 @@ pub(crate) fn check(argv: &Argv, status: ExitStatus, errors: &[u8]) -> Result<()
     }
     let errors = String::from_utf8_lossy(errors);
     let last = errors.lines().rev().find(|line| !line.trim().is_empty());
-    Err(BenchError::Exited {
-        command: argv.shown(),
-        status,
-        said: last.unwrap_or_default().trim().to_owned(),
-    })
+    Err(BenchError::Exited { command: argv.shown(), status, said: last.unwrap_or_default().trim().to_owned() })
 }
 
 fn spawn_error(argv: &Argv) -> impl FnOnce(std::io::Error) -> BenchError {

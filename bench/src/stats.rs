@@ -86,10 +86,7 @@ impl Noise {
     /// Judges `values` in the order in which they were measured.
     pub fn of(values: &[f64]) -> Self {
         if values.len() < FEWEST_FOR_NOISE {
-            return Self {
-                drift: None,
-                spread: None,
-            };
+            return Self { drift: None, spread: None };
         }
         let (first, second) = values.split_at(values.len() / 2);
         let (first, second) = (median(first), median(second));
@@ -107,27 +104,19 @@ impl Noise {
     pub fn margin(&self) -> f64 {
         let drift = self.drift.filter(|drift| *drift > DRIFT_BOUND);
         let spread = self.spread.filter(|spread| *spread > SPREAD_BOUND);
-        drift
-            .unwrap_or(0.0)
-            .max(spread.map_or(0.0, |spread| spread / 2.0))
+        drift.unwrap_or(0.0).max(spread.map_or(0.0, |spread| spread / 2.0))
     }
 
     /// What was noisy, in words; none when the run was calm.
     pub fn complaint(&self) -> Option<String> {
-        let drift = self
-            .drift
-            .filter(|drift| *drift > DRIFT_BOUND)
-            .map(|drift| {
-                let (seen, bound) = (percent(drift), percent(DRIFT_BOUND));
-                format!("median moved {seen} between the halves of the run (bound {bound})")
-            });
-        let spread = self
-            .spread
-            .filter(|spread| *spread > SPREAD_BOUND)
-            .map(|spread| {
-                let (seen, bound) = (percent(spread), percent(SPREAD_BOUND));
-                format!("middle 80 % is {seen} of the median wide (bound {bound})")
-            });
+        let drift = self.drift.filter(|drift| *drift > DRIFT_BOUND).map(|drift| {
+            let (seen, bound) = (percent(drift), percent(DRIFT_BOUND));
+            format!("median moved {seen} between the halves of the run (bound {bound})")
+        });
+        let spread = self.spread.filter(|spread| *spread > SPREAD_BOUND).map(|spread| {
+            let (seen, bound) = (percent(spread), percent(SPREAD_BOUND));
+            format!("middle 80 % is {seen} of the median wide (bound {bound})")
+        });
         let words: Vec<String> = drift.into_iter().chain(spread).collect();
         (!words.is_empty()).then(|| words.join(", "))
     }
@@ -149,11 +138,7 @@ fn sorted(values: &[f64]) -> Vec<f64> {
 }
 
 /// Linear interpolation between the two nearest ranks (Hyndman and Fan, type 7).
-#[expect(
-    clippy::cast_possible_truncation,
-    clippy::cast_sign_loss,
-    reason = "the rank lies between 0 and the length"
-)]
+#[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the rank lies between 0 and the length")]
 fn quantile(sorted: &[f64], share: f64) -> f64 {
     let Some(last) = sorted.last() else {
         return f64::NAN;

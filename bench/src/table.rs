@@ -30,18 +30,9 @@ pub(crate) fn write(report: &Report, out: &mut impl Write) -> io::Result<()> {
 }
 
 fn write_machine(machine: &Machine, out: &mut impl Write) -> io::Result<()> {
-    let Machine {
-        cores,
-        kernel,
-        cpu,
-        load_before,
-        load_after,
-        tools,
-    } = machine;
+    let Machine { cores, kernel, cpu, load_before, load_after, tools } = machine;
     writeln!(out, "machine: {cores} cores, {cpu}, linux {kernel}")?;
-    let load = |load: &Option<crate::LoadAverage>| {
-        load.map_or_else(|| "unknown".into(), |load| load.to_string())
-    };
+    let load = |load: &Option<crate::LoadAverage>| load.map_or_else(|| "unknown".into(), |load| load.to_string());
     let (before, after) = (load(load_before), load(load_after));
     writeln!(out, "load:    {before} before, {after} after")?;
     for (tool, version) in tools {
@@ -69,20 +60,12 @@ fn write_figure(figure: &FigureReport, out: &mut impl Write) -> io::Result<()> {
 
 fn conditions(figure: &FigureReport) -> String {
     let (rounds, warm_up) = (figure.rounds, figure.warm_up);
-    let few = if rounds < FEW_ROUNDS {
-        "; with so few rounds the tail column is nearly the worst value"
-    } else {
-        ""
-    };
+    let few = if rounds < FEW_ROUNDS { "; with so few rounds the tail column is nearly the worst value" } else { "" };
     format!("{rounds} rounds, turn by turn, after {warm_up} to warm up{few}")
 }
 
 fn write_rows(figure: &FigureReport, out: &mut impl Write) -> io::Result<()> {
-    let rows: Vec<Row> = figure
-        .contenders
-        .iter()
-        .filter_map(|contender| row(contender, figure.unit))
-        .collect();
+    let rows: Vec<Row> = figure.contenders.iter().filter_map(|contender| row(contender, figure.unit)).collect();
     if rows.is_empty() {
         return Ok(());
     }
@@ -100,27 +83,11 @@ fn header(better: Better) -> Row {
         Better::Higher => ("p1", "max"),
     };
     let cost_at_best = format!("{best} × floor");
-    [
-        "contender",
-        "role",
-        "p50",
-        tail,
-        best,
-        "mean",
-        "spread",
-        "p50 × floor",
-        &cost_at_best,
-    ]
-    .map(str::to_owned)
+    ["contender", "role", "p50", tail, best, "mean", "spread", "p50 × floor", &cost_at_best].map(str::to_owned)
 }
 
 fn row(contender: &ContenderReport, unit: Unit) -> Option<Row> {
-    let Outcome::Measured {
-        summary,
-        versus_floor,
-        ..
-    } = &contender.outcome
-    else {
+    let Outcome::Measured { summary, versus_floor, .. } = &contender.outcome else {
         return None;
     };
     let value = |on: Statistic| unit.show(on.of(summary, unit));
@@ -140,10 +107,7 @@ fn row(contender: &ContenderReport, unit: Unit) -> Option<Row> {
 
 fn cost_cells(versus: Option<&VersusFloor>) -> (String, String) {
     let cell = |ratio: Option<f64>| ratio.map_or_else(|| "-".into(), |ratio| format!("{ratio:.2}"));
-    (
-        cell(versus.and_then(|versus| versus.p50)),
-        cell(versus.and_then(|versus| versus.best)),
-    )
+    (cell(versus.and_then(|versus| versus.p50)), cell(versus.and_then(|versus| versus.best)))
 }
 
 fn spread(summary: &Summary) -> String {
@@ -200,17 +164,12 @@ fn write_noise(figure: &FigureReport, out: &mut impl Write) -> io::Result<()> {
         contenders.filter_map(|c| Some((&c.name, *c.numbers()?.1)))
     };
     let judged = measured().any(|(_, noise)| noise.drift.or(noise.spread).is_some());
-    let noisy: Vec<_> = measured()
-        .filter_map(|(name, noise)| Some((name, noise.complaint()?)))
-        .collect();
+    let noisy: Vec<_> = measured().filter_map(|(name, noise)| Some((name, noise.complaint()?))).collect();
     for (name, complaint) in &noisy {
         writeln!(out, "  noise: {name}: {complaint}")?;
     }
     match (judged, noisy.is_empty()) {
-        (false, _) => writeln!(
-            out,
-            "  noise: not judged, too few rounds or values around zero"
-        ),
+        (false, _) => writeln!(out, "  noise: not judged, too few rounds or values around zero"),
         (true, true) => writeln!(out, "  noise: calm, medians and spreads within bounds"),
         (true, false) => writeln!(out, "  noise: {NOISE_RULE}"),
     }
@@ -218,9 +177,8 @@ fn write_noise(figure: &FigureReport, out: &mut impl Write) -> io::Result<()> {
 
 fn verdict(judgement: &Judgement) -> String {
     let words = &judgement.words;
-    let observed = judgement.observed.map_or_else(String::new, |value| {
-        format!(" ({})", observed(&judgement.target.bound, value))
-    });
+    let observed =
+        judgement.observed.map_or_else(String::new, |value| format!(" ({})", observed(&judgement.target.bound, value)));
     match &judgement.verdict {
         Verdict::Met => format!("{words}: met{observed}"),
         Verdict::Missed => format!("{words}: missed{observed}"),

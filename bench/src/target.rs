@@ -97,10 +97,7 @@ impl Target {
 
     /// At least `factor` times as fast as the contender called `than`.
     pub fn at_least_times_faster_than(factor: f64, than: impl Into<String>) -> Self {
-        Self::on_median(Bound::FasterThan {
-            at_least: factor,
-            than: than.into(),
-        })
+        Self::on_median(Bound::FasterThan { at_least: factor, than: than.into() })
     }
 
     /// A median of at most `bytes`.
@@ -110,9 +107,7 @@ impl Target {
 
     /// A median of at most `time`.
     pub fn at_most(time: Duration) -> Self {
-        Self::on_median(Bound::Seconds {
-            at_most: time.as_secs_f64(),
-        })
+        Self::on_median(Bound::Seconds { at_most: time.as_secs_f64() })
     }
 
     /// The same bound on another statistic.
@@ -123,10 +118,7 @@ impl Target {
     }
 
     fn on_median(bound: Bound) -> Self {
-        Self {
-            bound,
-            on: Statistic::P50,
-        }
+        Self { bound, on: Statistic::P50 }
     }
 
     /// The target as a person would say it.
@@ -191,23 +183,11 @@ mod tests {
     #[test]
     fn targets_read_as_sentences() {
         let words = |target: Target| target.in_words();
-        assert_eq!(
-            words(Target::at_most_times_floor(1.35)),
-            "at most 1.35 × floor"
-        );
-        assert_eq!(
-            words(Target::at_least_share_of_floor(0.6)),
-            "at least 60 % of floor"
-        );
-        assert_eq!(
-            words(Target::at_least_times_faster_than(4.0, "crun exec")),
-            "at least 4 × faster than crun exec"
-        );
+        assert_eq!(words(Target::at_most_times_floor(1.35)), "at most 1.35 × floor");
+        assert_eq!(words(Target::at_least_share_of_floor(0.6)), "at least 60 % of floor");
+        assert_eq!(words(Target::at_least_times_faster_than(4.0, "crun exec")), "at least 4 × faster than crun exec");
         assert_eq!(words(Target::at_most_bytes(4 << 20)), "at most 4.00 MiB");
-        assert_eq!(
-            words(Target::at_most(Duration::from_millis(5)).on(Statistic::Tail)),
-            "at most 5.00 ms in the tail"
-        );
+        assert_eq!(words(Target::at_most(Duration::from_millis(5)).on(Statistic::Tail)), "at most 5.00 ms in the tail");
     }
 
     #[test]

@@ -24,30 +24,14 @@ fn main() {
     std::fs::copy(&built, &kept).expect("the inner build leaves atoll-init");
 }
 
-#[expect(
-    clippy::disallowed_methods,
-    reason = "a build script runs cargo, no sandbox is involved"
-)]
+#[expect(clippy::disallowed_methods, reason = "a build script runs cargo, no sandbox is involved")]
 fn build_init(dir: &Path, target: &str) {
     let cargo = env::var_os("CARGO").expect("cargo sets CARGO");
-    let manifest =
-        PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
+    let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
     let mut command = Command::new(cargo);
     command
-        .args([
-            "build",
-            "--quiet",
-            "--profile",
-            "init",
-            "--no-default-features",
-        ])
-        .args([
-            "--features",
-            "init-binary",
-            "--bin",
-            "atoll-init",
-            "--offline",
-        ])
+        .args(["build", "--quiet", "--profile", "init", "--no-default-features"])
+        .args(["--features", "init-binary", "--bin", "atoll-init", "--offline"])
         .args(["--target", target])
         .arg("--manifest-path")
         .arg(manifest.join("Cargo.toml"))
@@ -56,8 +40,7 @@ fn build_init(dir: &Path, target: &str) {
     // The outer build's flags, wrappers and job server are for another kind of program.
     for (name, _) in env::vars_os() {
         let text = name.to_string_lossy();
-        let inherited =
-            text.starts_with("CARGO_") && text != "CARGO_HOME" && !text.starts_with("CARGO_NET");
+        let inherited = text.starts_with("CARGO_") && text != "CARGO_HOME" && !text.starts_with("CARGO_NET");
         if inherited
             || text == "RUSTFLAGS"
             || text.starts_with("RUSTC")
@@ -67,10 +50,7 @@ fn build_init(dir: &Path, target: &str) {
             command.env_remove(&name);
         }
     }
-    command.env(
-        "CARGO_ENCODED_RUSTFLAGS",
-        "-Ctarget-feature=+crt-static\x1f-Crelocation-model=static",
-    );
+    command.env("CARGO_ENCODED_RUSTFLAGS", "-Ctarget-feature=+crt-static\x1f-Crelocation-model=static");
     let status = command.status().expect("cargo can be run");
     assert!(status.success(), "building atoll-init failed");
 }

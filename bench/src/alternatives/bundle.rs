@@ -72,10 +72,7 @@ fn adjust(mut config: Value, argv: &Argv, bound: &[String]) -> Result<Value, Ben
     Ok(config)
 }
 
-fn field<'a>(
-    config: &'a mut Value,
-    name: &str,
-) -> Result<&'a mut serde_json::Map<String, Value>, BenchError> {
+fn field<'a>(config: &'a mut Value, name: &str) -> Result<&'a mut serde_json::Map<String, Value>, BenchError> {
     let found = config.get_mut(name).and_then(Value::as_object_mut);
     found.ok_or_else(|| unexpected(name))
 }

@@ -21,11 +21,7 @@ pub(super) struct Container {
 
 impl Container {
     pub(super) fn new(stage: Stage, delete: Argv, scratch: Scratch) -> Self {
-        Self {
-            stage,
-            delete,
-            scratch,
-        }
+        Self { stage, delete, scratch }
     }
 
     /// Runs the command that starts it and returns.
@@ -44,8 +40,7 @@ impl Container {
 
     fn launch(&self, argv: &Argv, log: &str) -> Result<(), BenchError> {
         let (argv, log) = (argv.clone(), self.scratch.path().join(log));
-        self.stage
-            .run(move || spawn::launch(&argv, &log, START_LIMIT))?
+        self.stage.run(move || spawn::launch(&argv, &log, START_LIMIT))?
     }
 }
 

@@ -47,10 +47,7 @@ impl Stage {
     }
 
     /// Runs `work` there and waits for its result.
-    pub(super) fn run<T: Send + 'static>(
-        &self,
-        work: impl FnOnce() -> T + Send + 'static,
-    ) -> Result<T, BenchError> {
+    pub(super) fn run<T: Send + 'static>(&self, work: impl FnOnce() -> T + Send + 'static) -> Result<T, BenchError> {
         let Self::Apart(jobs) = self else {
             return Ok(work());
         };
@@ -85,10 +82,7 @@ fn gone() -> BenchError {
 }
 
 /// Gives the calling thread mounts of its own and takes the v2 tree out.
-#[expect(
-    deprecated,
-    reason = "deprecated as unsound with FILES only; NEWNS touches no descriptor"
-)]
+#[expect(deprecated, reason = "deprecated as unsound with FILES only; NEWNS touches no descriptor")]
 fn hide_unified() -> rustix::io::Result<()> {
     rustix::thread::unshare(UnshareFlags::NEWNS)?;
     let recursive = MountPropagationFlags::DOWNSTREAM | MountPropagationFlags::REC;

@@ -14,19 +14,11 @@ fn latency(ms: &[u64]) -> Result<Prepared<'_>, BenchError> {
 }
 
 fn missing_bwrap() -> BenchError {
-    BenchError::NotInstalled {
-        program: "bwrap".into(),
-        remedy: "apt-get install bubblewrap".into(),
-    }
+    BenchError::NotInstalled { program: "bwrap".into(), remedy: "apt-get install bubblewrap".into() }
 }
 
 fn report(figure: Figure<'_>) -> Report {
-    crate::run(
-        Plan::new().with(figure),
-        Machine::unknown(),
-        &mut io::sink(),
-    )
-    .unwrap()
+    crate::run(Plan::new().with(figure), Machine::unknown(), &mut io::sink()).unwrap()
 }
 
 fn text(report: &Report) -> String {
@@ -48,8 +40,7 @@ fn latency_figure<'a>() -> Figure<'a> {
         .with(atoll)
         .with(Contender::alternative(
             "crun exec",
-            latency(&[50, 50, 50, 50, 80, 80, 80, 80])
-                .map(|crun| crun.note("cgroup manager disabled")),
+            latency(&[50, 50, 50, 50, 80, 80, 80, 80]).map(|crun| crun.note("cgroup manager disabled")),
         ))
         .with(Contender::alternative("bwrap", Err(missing_bwrap())))
 }
@@ -89,17 +80,11 @@ fn a_throughput_figure_shows_its_own_tail_and_best() {
     let figure = Figure::new("output", Unit::Throughput)
         .rounds(2)
         .with(Contender::floor("pipe", moving(2 << 30)))
-        .with(
-            Contender::subject("atoll", moving(1 << 30))
-                .target(Target::at_least_share_of_floor(0.6)),
-        );
+        .with(Contender::subject("atoll", moving(1 << 30)).target(Target::at_least_share_of_floor(0.6)));
     let text = text(&report(figure));
     assert!(text.contains("p1         max"), "{text}");
     assert!(text.contains("2.00         2.00"), "{text}");
-    assert!(
-        text.contains("at least 60 % of floor: missed (50 %)"),
-        "{text}"
-    );
+    assert!(text.contains("at least 60 % of floor: missed (50 %)"), "{text}");
     assert!(text.contains("noise: not judged"), "{text}");
 }
 

@@ -22,8 +22,7 @@ pub fn reads_pipe(proc: BorrowedFd<'_>, pid: u32, pipe: (u64, u64)) -> bool {
             return false;
         };
         let memory = |at: u64, bytes: &mut [u8]| {
-            std::fs::File::open(process.join("mem"))
-                .is_ok_and(|file| file.read_exact_at(bytes, at).is_ok())
+            std::fs::File::open(process.join("mem")).is_ok_and(|file| file.read_exact_at(bytes, at).is_ok())
         };
         call.waits_for(memory).iter().any(|fd| {
             let found = std::fs::metadata(process.join(format!("fd/{fd}")));
@@ -86,10 +85,7 @@ fn kind(number: i64) -> Option<Kind> {
 
 /// `struct pollfd { int fd; short events; short revents; }`
 fn polled(at: u64, count: u64, memory: impl Fn(u64, &mut [u8]) -> bool) -> Vec<u32> {
-    let Some(count) = usize::try_from(count.min(POLL_MAX))
-        .ok()
-        .filter(|count| *count > 0)
-    else {
+    let Some(count) = usize::try_from(count.min(POLL_MAX)).ok().filter(|count| *count > 0) else {
         return Vec::new();
     };
     let mut bytes = vec![0; count * 8];
@@ -100,10 +96,7 @@ fn polled(at: u64, count: u64, memory: impl Fn(u64, &mut [u8]) -> bool) -> Vec<u
         let fd = i32::from_ne_bytes([entry[0], entry[1], entry[2], entry[3]]);
         (fd, i16::from_ne_bytes([entry[4], entry[5]]))
     });
-    entries
-        .filter(|(_, events)| events & libc::POLLIN != 0)
-        .filter_map(|(fd, _)| u32::try_from(fd).ok())
-        .collect()
+    entries.filter(|(_, events)| events & libc::POLLIN != 0).filter_map(|(fd, _)| u32::try_from(fd).ok()).collect()
 }
 
 /// The read set is a bit per descriptor.
@@ -113,9 +106,7 @@ fn selected(highest: u64, at: u64, memory: impl Fn(u64, &mut [u8]) -> bool) -> V
         return Vec::new();
     }
     let bits = u64::from_ne_bytes(bytes);
-    (0..u32::try_from(highest.min(64)).unwrap_or(64))
-        .filter(|fd| bits & (1 << fd) != 0)
-        .collect()
+    (0..u32::try_from(highest.min(64)).unwrap_or(64)).filter(|fd| bits & (1 << fd) != 0).collect()
 }
 
 #[cfg(test)]
@@ -134,14 +125,8 @@ mod tests {
 
     #[test]
     fn poll_and_select_sets_are_read_from_memory() {
-        let entry =
-            |fd: i32, events: i16| [&fd.to_ne_bytes()[..], &events.to_ne_bytes(), &[0, 0]].concat();
-        let set = [
-            entry(5, libc::POLLIN),
-            entry(-1, libc::POLLIN),
-            entry(6, libc::POLLOUT),
-        ]
-        .concat();
+        let entry = |fd: i32, events: i16| [&fd.to_ne_bytes()[..], &events.to_ne_bytes(), &[0, 0]].concat();
+        let set = [entry(5, libc::POLLIN), entry(-1, libc::POLLIN), entry(6, libc::POLLOUT)].concat();
         let memory = |_: u64, bytes: &mut [u8]| {
             bytes.copy_from_slice(&set[..bytes.len()]);
             true

@@ -17,10 +17,7 @@ pub struct Channel {
 impl Channel {
     /// Takes over a connected socket.
     pub fn new(socket: OwnedFd) -> Self {
-        Self {
-            socket,
-            buffer: vec![0; INLINE_MAX],
-        }
+        Self { socket, buffer: vec![0; INLINE_MAX] }
     }
 
     /// Sends one message.

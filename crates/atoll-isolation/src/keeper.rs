@@ -53,9 +53,7 @@ fn clean_up(kept: &[(Kept, PathBuf)]) -> io::Result<()> {
     let mut outcome = Ok(());
     for (kind, path) in kept.iter().rev() {
         if *kind == Kept::Cgroup {
-            outcome = cgroup::kill_and_remove(path, PATIENCE)
-                .map_err(io::Error::from)
-                .and(outcome);
+            outcome = cgroup::kill_and_remove(path, PATIENCE).map_err(io::Error::from).and(outcome);
         }
     }
     for (kind, path) in kept {

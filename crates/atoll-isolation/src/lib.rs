@@ -9,27 +9,21 @@ pub mod cgroup;
 mod channel;
 #[cfg(feature = "embed")]
 mod embed;
+pub mod floor;
 mod init;
 mod keeper;
+mod launch;
 mod plan;
 pub mod program;
+mod root;
 pub mod seccomp;
 mod spec;
 pub mod sys;
 pub mod wire;
 
-#[cfg(feature = "embed")]
-mod launch;
-#[cfg(feature = "embed")]
-pub mod probe;
-#[cfg(feature = "embed")]
-mod root;
-
 pub use channel::{Channel, Packed, pack, unpack};
 pub use keeper::remove_directory;
-#[cfg(feature = "embed")]
 pub use launch::{Ids, Keeper, LaunchError, Launched, Launcher};
 pub use plan::{Plan, Source, Step};
-#[cfg(feature = "embed")]
 pub use root::{HostRoot, RootError};
 pub use spec::{Disk, IdMap, Isolation, Spec};

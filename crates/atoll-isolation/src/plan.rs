@@ -10,10 +10,7 @@ use crate::wire::wire;
 /// Where the new root is put together. Hidden under a private tmpfs, so the host's /tmp is neither seen nor touched.
 const STAGE: &str = "/tmp";
 
-#[expect(
-    missing_docs,
-    reason = "the fields say what they are; the variants say what is done"
-)]
+#[expect(missing_docs, reason = "the fields say what they are; the variants say what is done")]
 /// One thing that init does. Paths are absolute and resolved without following symlinks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Step {
@@ -32,28 +29,15 @@ pub enum Step {
     /// Puts the next passed (or cloned) tree here.
     Attach { target: String },
     /// A memory filesystem.
-    Tmpfs {
-        target: String,
-        options: String,
-        executable: bool,
-    },
+    Tmpfs { target: String, options: String, executable: bool },
     /// A directory, if it is not there yet.
     Directory { path: String, mode: u32 },
     /// A file with this content, replaced if there.
-    File {
-        path: String,
-        content: String,
-        mode: u32,
-    },
+    File { path: String, content: String, mode: u32 },
     /// A symbolic link.
     Link { path: String, target: String },
     /// An overlay: `lower` read-only below, changes in `upper`.
-    Overlay {
-        lower: String,
-        upper: String,
-        work: String,
-        target: String,
-    },
+    Overlay { lower: String, upper: String, work: String, target: String },
     /// A directory or device of the current view at a second place.
     Bind { source: String, target: String },
     /// A device node of the host. The target file is made.
@@ -148,45 +132,23 @@ const CAPABILITIES: [u32; 12] = [
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
 /// Of /proc, what tells about the host or its kernel rather than about the sandbox.
-const MASKED: [&str; 8] = [
-    "acpi",
-    "asound",
-    "kcore",
-    "keys",
-    "latency_stats",
-    "sched_debug",
-    "scsi",
-    "timer_list",
-];
+const MASKED: [&str; 8] = ["acpi", "asound", "kcore", "keys", "latency_stats", "sched_debug", "scsi", "timer_list"];
 
 impl Plan {
     /// Commands on the host as it is; only orphans are kept together.
     pub fn unisolated() -> Self {
-        Self {
-            namespaces: 0,
-            ids: None,
-            storage: Vec::new(),
-            sources: Vec::new(),
-            steps: vec![Step::Subreaper],
-        }
+        Self { namespaces: 0, ids: None, storage: Vec::new(), sources: Vec::new(), steps: vec![Step::Subreaper] }
     }
 
     /// A full sandbox.
     pub fn isolated(spec: &Spec) -> Self {
-        let mut steps = vec![
-            Step::OwnCgroupRoot,
-            Step::Hostname {
-                name: spec.name.clone(),
-            },
-            Step::Loopback,
-            Step::Private,
-        ];
+        let mut steps =
+            vec![Step::OwnCgroupRoot, Step::Hostname { name: spec.name.clone() }, Step::Loopback, Step::Private];
         let sources = sources(spec);
         if !spec.privileged {
-            steps.extend(sources.iter().map(|source| Step::CloneTree {
-                path: source.path.clone(),
-                read_only: source.read_only,
-            }));
+            steps.extend(
+                sources.iter().map(|source| Step::CloneTree { path: source.path.clone(), read_only: source.read_only }),
+            );
         }
         stage(spec, &mut steps);
         roots(spec, &mut steps);
@@ -228,17 +190,9 @@ fn storage(spec: &Spec) -> Vec<(String, u32)> {
 }
 
 fn sources(spec: &Spec) -> Vec<Source> {
-    let lower = |path: String| Source {
-        path,
-        read_only: true,
-        idmapped: spec.idmapped,
-    };
+    let lower = |path: String| Source { path, read_only: true, idmapped: spec.idmapped };
     let mut sources = vec![
-        Source {
-            path: spec.disk.path.to_string_lossy().into_owned(),
-            read_only: false,
-            idmapped: false,
-        },
+        Source { path: spec.disk.path.to_string_lossy().into_owned(), read_only: false, idmapped: false },
         lower(spec.base.to_string_lossy().into_owned()),
     ];
     sources.extend(spec.system.iter().map(|name| lower(format!("/{name}"))));
@@ -246,28 +200,14 @@ fn sources(spec: &Spec) -> Vec<Source> {
 }
 
 fn stage(spec: &Spec, steps: &mut Vec<Step>) {
-    steps.push(Step::Tmpfs {
-        target: STAGE.to_owned(),
-        options: "mode=0755,size=1m".to_owned(),
-        executable: true,
-    });
+    steps.push(Step::Tmpfs { target: STAGE.to_owned(), options: "mode=0755,size=1m".to_owned(), executable: true });
     let mut targets = vec![format!("{STAGE}/disk"), format!("{STAGE}/base")];
-    targets.extend(
-        spec.system
-            .iter()
-            .map(|name| format!("{STAGE}/lower.{name}")),
-    );
+    targets.extend(spec.system.iter().map(|name| format!("{STAGE}/lower.{name}")));
     for target in targets {
-        steps.push(Step::Directory {
-            path: target.clone(),
-            mode: 0o755,
-        });
+        steps.push(Step::Directory { path: target.clone(), mode: 0o755 });
         steps.push(Step::Attach { target });
     }
-    steps.push(Step::Directory {
-        path: format!("{STAGE}/root"),
-        mode: 0o755,
-    });
+    steps.push(Step::Directory { path: format!("{STAGE}/root"), mode: 0o755 });
 }
 
 fn roots(spec: &Spec, steps: &mut Vec<Step>) {
@@ -277,113 +217,63 @@ fn roots(spec: &Spec, steps: &mut Vec<Step>) {
         work: format!("{STAGE}/disk/{name}.work"),
         target,
     };
-    steps.push(overlay(
-        format!("{STAGE}/base"),
-        "root",
-        format!("{STAGE}/root"),
-    ));
+    steps.push(overlay(format!("{STAGE}/base"), "root", format!("{STAGE}/root")));
     for name in &spec.system {
-        steps.push(overlay(
-            format!("{STAGE}/lower.{name}"),
-            name,
-            format!("{STAGE}/root/{name}"),
-        ));
+        steps.push(overlay(format!("{STAGE}/lower.{name}"), name, format!("{STAGE}/root/{name}")));
     }
     for name in ["workspace", "tmp"] {
-        steps.push(Step::Bind {
-            source: format!("{STAGE}/disk/{name}"),
-            target: format!("{STAGE}/root/{name}"),
-        });
+        steps.push(Step::Bind { source: format!("{STAGE}/disk/{name}"), target: format!("{STAGE}/root/{name}") });
     }
 }
 
 fn devices(spec: &Spec, steps: &mut Vec<Step>) {
     let dev = format!("{STAGE}/root/dev");
-    steps.push(Step::Tmpfs {
-        target: dev.clone(),
-        options: "mode=0755,size=1m".to_owned(),
-        executable: false,
-    });
+    steps.push(Step::Tmpfs { target: dev.clone(), options: "mode=0755,size=1m".to_owned(), executable: false });
     for name in DEVICES {
-        steps.push(Step::Device {
-            source: format!("/dev/{name}"),
-            target: format!("{dev}/{name}"),
-        });
+        steps.push(Step::Device { source: format!("/dev/{name}"), target: format!("{dev}/{name}") });
     }
-    steps.push(Step::Directory {
-        path: format!("{dev}/pts"),
-        mode: 0o755,
-    });
+    steps.push(Step::Directory { path: format!("{dev}/pts"), mode: 0o755 });
     // The group `tty` exists inside only if more than one id is mapped.
     let group = if spec.ids.contains(5) { ",gid=5" } else { "" };
     steps.push(Step::Terminals {
         target: format!("{dev}/pts"),
         options: format!("newinstance,ptmxmode=0666,mode=0620{group}"),
     });
-    steps.push(Step::Directory {
-        path: format!("{dev}/shm"),
-        mode: 0o1777,
-    });
+    steps.push(Step::Directory { path: format!("{dev}/shm"), mode: 0o1777 });
     steps.push(Step::Tmpfs {
         target: format!("{dev}/shm"),
         options: "mode=1777,size=1g".to_owned(),
         executable: false,
     });
-    let links = [
-        ("ptmx", "pts/ptmx"),
-        ("fd", "/proc/self/fd"),
-        ("stdin", "fd/0"),
-        ("stdout", "fd/1"),
-        ("stderr", "fd/2"),
-    ];
+    let links =
+        [("ptmx", "pts/ptmx"), ("fd", "/proc/self/fd"), ("stdin", "fd/0"), ("stdout", "fd/1"), ("stderr", "fd/2")];
     for (name, target) in links {
-        steps.push(Step::Link {
-            path: format!("{dev}/{name}"),
-            target: target.to_owned(),
-        });
+        steps.push(Step::Link { path: format!("{dev}/{name}"), target: target.to_owned() });
     }
 }
 
 fn kernel_views(steps: &mut Vec<Step>) {
     let proc = format!("{STAGE}/root/proc");
-    steps.push(Step::Proc {
-        target: proc.clone(),
-    });
-    steps.extend(MASKED.iter().map(|name| Step::Mask {
-        path: format!("{proc}/{name}"),
-    }));
+    steps.push(Step::Proc { target: proc.clone() });
+    steps.extend(MASKED.iter().map(|name| Step::Mask { path: format!("{proc}/{name}") }));
 }
 
 fn identity_files(spec: &Spec, steps: &mut Vec<Step>) {
     let name = &spec.name;
-    let hosts = format!(
-        "127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 {name}\n"
-    );
-    let file = |path: &str, content: String| Step::File {
-        path: format!("{STAGE}/root/etc/{path}"),
-        content,
-        mode: 0o644,
-    };
+    let hosts = format!("127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 {name}\n");
+    let file =
+        |path: &str, content: String| Step::File { path: format!("{STAGE}/root/etc/{path}"), content, mode: 0o644 };
     steps.push(file("hostname", format!("{name}\n")));
     steps.push(file("hosts", hosts));
 }
 
 fn confine(steps: &mut Vec<Step>) {
-    steps.push(Step::Setting {
-        path: "/proc/sys/user/max_user_namespaces".to_owned(),
-        value: "0".to_owned(),
-    });
-    steps.push(Step::Pivot {
-        root: format!("{STAGE}/root"),
-    });
-    let keep = CAPABILITIES
-        .iter()
-        .fold(0, |mask, number| mask | (1 << number));
+    steps.push(Step::Setting { path: "/proc/sys/user/max_user_namespaces".to_owned(), value: "0".to_owned() });
+    steps.push(Step::Pivot { root: format!("{STAGE}/root") });
+    let keep = CAPABILITIES.iter().fold(0, |mask, number| mask | (1 << number));
     steps.push(Step::Capabilities { keep });
     steps.push(Step::NoNewPrivileges);
-    steps.push(Step::Filter {
-        program: seccomp::baseline().to_bytes(),
-    });
+    steps.push(Step::Filter { program: seccomp::baseline().to_bytes() });
 }
 
 impl std::fmt::Display for Step {

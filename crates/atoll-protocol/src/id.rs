@@ -12,13 +12,7 @@ pub struct InvalidId {
 
 impl std::fmt::Display for InvalidId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "`{}` is no {}: {}",
-            self.given.escape_debug(),
-            self.what,
-            self.rule
-        )
+        write!(f, "`{}` is no {}: {}", self.given.escape_debug(), self.what, self.rule)
     }
 }
 
@@ -102,26 +96,13 @@ mod tests {
         for good in ["a", "box-1", "0", &"x".repeat(63)] {
             assert!(SandboxName::new(good).is_ok(), "{good}");
         }
-        for bad in [
-            "",
-            "-a",
-            "a-",
-            "A",
-            "a.b",
-            "a/b",
-            "a b",
-            "\u{e4}",
-            &"x".repeat(64),
-        ] {
+        for bad in ["", "-a", "a-", "A", "a.b", "a/b", "a b", "\u{e4}", &"x".repeat(64)] {
             assert!(SandboxName::new(bad).is_err(), "{bad}");
         }
         for bad in ["", ".", "..", "-x", "a/b", "a\n", &"x".repeat(65)] {
             assert!(ProcessId::new(bad).is_err(), "{bad}");
         }
         let error = SandboxName::new("A\n").unwrap_err().to_string();
-        assert_eq!(
-            error,
-            "`A\\n` is no sandbox name: 1 to 63 of a-z, 0-9 and -, not at either end"
-        );
+        assert_eq!(error, "`A\\n` is no sandbox name: 1 to 63 of a-z, 0-9 and -, not at either end");
     }
 }

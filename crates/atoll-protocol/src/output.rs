@@ -84,20 +84,11 @@ pub struct Truncation {
 
 impl Capture {
     /// Puts kept bytes into an answer; `omitted` bytes are missing between them, from `cursor` on.
-    pub fn new(
-        encoding: Encoding,
-        head: &[u8],
-        tail: &[u8],
-        omitted: u64,
-        cursor: Option<u64>,
-    ) -> Self {
+    pub fn new(encoding: Encoding, head: &[u8], tail: &[u8], omitted: u64, cursor: Option<u64>) -> Self {
         let (data, head_replaced) = encoding.encode(head);
         let (tail_text, tail_replaced) = encoding.encode(tail);
-        let truncated = cursor.filter(|_| omitted > 0).map(|cursor| Truncation {
-            omitted_bytes: omitted,
-            tail: tail_text,
-            cursor,
-        });
+        let truncated =
+            cursor.filter(|_| omitted > 0).map(|cursor| Truncation { omitted_bytes: omitted, tail: tail_text, cursor });
         Self {
             data,
             encoding,

@@ -13,11 +13,7 @@ pub struct UnknownSignal(String);
 
 impl std::fmt::Display for UnknownSignal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "`{}` is no signal: give a name (TERM, SIGINT) or a number from 1 to 64",
-            self.0.escape_debug()
-        )
+        write!(f, "`{}` is no signal: give a name (TERM, SIGINT) or a number from 1 to 64", self.0.escape_debug())
     }
 }
 
@@ -25,9 +21,9 @@ impl std::error::Error for UnknownSignal {}
 
 /// Linux numbers, the same on x86-64 and arm64. The position is the number less one.
 const NAMES: [&str; 31] = [
-    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2",
-    "PIPE", "ALRM", "TERM", "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG",
-    "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO", "PWR", "SYS",
+    "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
+    "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO",
+    "PWR", "SYS",
 ];
 
 impl Signal {
@@ -63,33 +59,17 @@ impl std::str::FromStr for Signal {
         }
         let upper = text.to_ascii_uppercase();
         let bare = upper.strip_prefix("SIG").unwrap_or(&upper);
-        if let Some(offset) = bare
-            .strip_prefix("RTMIN+")
-            .and_then(|offset| offset.parse::<i32>().ok())
-        {
-            return offset
-                .checked_add(34)
-                .and_then(Self::from_number)
-                .filter(|_| offset >= 0)
-                .ok_or_else(unknown);
+        if let Some(offset) = bare.strip_prefix("RTMIN+").and_then(|offset| offset.parse::<i32>().ok()) {
+            return offset.checked_add(34).and_then(Self::from_number).filter(|_| offset >= 0).ok_or_else(unknown);
         }
-        let position = NAMES
-            .iter()
-            .position(|name| *name == bare)
-            .ok_or_else(unknown)?;
-        i32::try_from(position + 1)
-            .ok()
-            .and_then(Self::from_number)
-            .ok_or_else(unknown)
+        let position = NAMES.iter().position(|name| *name == bare).ok_or_else(unknown)?;
+        i32::try_from(position + 1).ok().and_then(Self::from_number).ok_or_else(unknown)
     }
 }
 
 impl std::fmt::Display for Signal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        match usize::try_from(self.0 - 1)
-            .ok()
-            .and_then(|index| NAMES.get(index))
-        {
+        match usize::try_from(self.0 - 1).ok().and_then(|index| NAMES.get(index)) {
             Some(name) => write!(f, "SIG{name}"),
             None if self.0 >= 34 => write!(f, "SIGRTMIN+{}", self.0 - 34),
             None => write!(f, "{}", self.0),

@@ -32,16 +32,11 @@ impl From<SystemTime> for Timestamp {
 fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
-    let year_of_era =
-        (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
+    let year_of_era = (day_of_era - day_of_era / 1460 + day_of_era / 36_524 - day_of_era / 146_096) / 365;
     let day_of_year = day_of_era - (365 * year_of_era + year_of_era / 4 - year_of_era / 100);
     let month_from_march = (5 * day_of_year + 2) / 153;
     let day = day_of_year - (153 * month_from_march + 2) / 5 + 1;
-    let month = if month_from_march < 10 {
-        month_from_march + 3
-    } else {
-        month_from_march - 9
-    };
+    let month = if month_from_march < 10 { month_from_march + 3 } else { month_from_march - 9 };
     (year_of_era + era * 400 + u64::from(month <= 2), month, day)
 }
 
@@ -60,10 +55,7 @@ impl std::fmt::Display for Timestamp {
         let (seconds, millis) = (self.0 / 1000, self.0 % 1000);
         let (year, month, day) = civil(seconds / 86_400);
         let (hour, minute, second) = (seconds / 3600 % 24, seconds / 60 % 60, seconds % 60);
-        write!(
-            f,
-            "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z"
-        )
+        write!(f, "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{millis:03}Z")
     }
 }
 
@@ -74,12 +66,7 @@ impl std::str::FromStr for Timestamp {
         let parse = || {
             let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u64>().ok();
             let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
-            let (hour, minute, second, millis) = (
-                number(11..13)?,
-                number(14..16)?,
-                number(17..19)?,
-                number(20..23)?,
-            );
+            let (hour, minute, second, millis) = (number(11..13)?, number(14..16)?, number(17..19)?, number(20..23)?);
             let ranges = year >= 1970 && (1..=12).contains(&month) && (1..=31).contains(&day);
             let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
             ranges.then_some(Self(seconds * 1000 + millis))
@@ -119,13 +106,9 @@ mod tests {
             assert_eq!(Timestamp(millis).to_string(), text);
             assert_eq!(text.parse(), Ok(Timestamp(millis)));
         }
-        for bad in [
-            "",
-            "1970-01-01",
-            "2026-02-30T00:00:00.000Z",
-            "2026-01-01T24:00:00.000Z",
-            "1969-12-31T00:00:00.000Z",
-        ] {
+        for bad in
+            ["", "1970-01-01", "2026-02-30T00:00:00.000Z", "2026-01-01T24:00:00.000Z", "1969-12-31T00:00:00.000Z"]
+        {
             assert!(bad.parse::<Timestamp>().is_err(), "{bad}");
         }
     }

@@ -109,11 +109,7 @@ impl Command {
     pub fn describe(&self) -> String {
         match &self.invocation {
             Invocation::Shell(text) => text.to_string_lossy().into_owned(),
-            Invocation::Argv(argv) => argv
-                .iter()
-                .map(|word| word.to_string_lossy())
-                .collect::<Vec<_>>()
-                .join(" "),
+            Invocation::Argv(argv) => argv.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "),
         }
     }
 
@@ -126,10 +122,7 @@ impl Command {
         if let Some(cwd) = &self.cwd {
             check_text("the working directory", cwd.as_os_str())?;
         }
-        for (what, limit) in [
-            ("timeout", self.timeout),
-            ("idle_timeout", self.idle_timeout),
-        ] {
+        for (what, limit) in [("timeout", self.timeout), ("idle_timeout", self.idle_timeout)] {
             if limit.is_some_and(|limit| limit.is_zero()) {
                 return Err(Error::invalid(format!("{what} must be more than 0")));
             }
@@ -163,33 +156,18 @@ fn check_text(what: &str, text: &OsStr) -> Result<(), Error> {
 /// Names as POSIX has them, less strictly: whatever has no `=` and no NUL can be set; empty cannot.
 fn check_variable(name: &OsStr, value: Option<&OsStr>) -> Result<(), Error> {
     let shown = name.to_string_lossy();
-    if name.is_empty()
-        || name
-            .as_bytes()
-            .iter()
-            .any(|byte| *byte == b'=' || *byte == 0)
-    {
-        return Err(Error::invalid(format!(
-            "`{}` is no name for a variable",
-            shown.escape_debug()
-        )));
+    if name.is_empty() || name.as_bytes().iter().any(|byte| *byte == b'=' || *byte == 0) {
+        return Err(Error::invalid(format!("`{}` is no name for a variable", shown.escape_debug())));
     }
-    value.map_or(Ok(()), |value| {
-        check_text(&format!("the value of {shown}"), value)
-    })
+    value.map_or(Ok(()), |value| check_text(&format!("the value of {shown}"), value))
 }
 
 /// Arguments and environment as the kernel will see them: refused here if it would refuse them.
 pub(crate) fn check_length(argv: &[Vec<u8>], env: &[Vec<u8>]) -> Result<(), Error> {
     let strings = argv.iter().chain(env);
-    let together: usize = strings
-        .clone()
-        .map(|text| text.len() + 1 + size_of::<usize>())
-        .sum();
+    let together: usize = strings.clone().map(|text| text.len() + 1 + size_of::<usize>()).sum();
     if together > LONGEST_TOGETHER || strings.clone().any(|text| text.len() >= LONGEST_STRING) {
-        return Err(Error::ArgumentsTooLong {
-            bytes: together as u64,
-        });
+        return Err(Error::ArgumentsTooLong { bytes: together as u64 });
     }
     Ok(())
 }
@@ -203,11 +181,7 @@ pub(crate) fn candidates(program: &OsStr, path: Option<&OsStr>) -> Vec<Vec<u8>> 
     path.split(|byte| *byte == b':')
         .map(|directory| {
             // An empty element means the current directory (environ(7)).
-            let directory = if directory.is_empty() {
-                b"."
-            } else {
-                directory
-            };
+            let directory = if directory.is_empty() { b"." } else { directory };
             [directory, b"/", program.as_bytes()].concat()
         })
         .collect()
@@ -230,20 +204,13 @@ pub(crate) fn environment(
 
 /// The form that `execve` takes.
 pub(crate) fn strings(environment: &BTreeMap<OsString, OsString>) -> Vec<Vec<u8>> {
-    environment
-        .iter()
-        .map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat())
-        .collect()
+    environment.iter().map(|(name, value)| [name.as_bytes(), b"=", value.as_bytes()].concat()).collect()
 }
 
 /// What a shell string becomes. A string that begins like an option is kept from being read as one.
 pub(crate) fn shell_argv(shell: &str, text: &OsStr) -> Vec<OsString> {
     let mut argv = vec![OsString::from(shell), OsString::from("-c")];
-    if text
-        .as_bytes()
-        .first()
-        .is_some_and(|byte| b"-+".contains(byte))
-    {
+    if text.as_bytes().first().is_some_and(|byte| b"-+".contains(byte)) {
         argv.push(OsString::from("--"));
     }
     argv.push(text.to_owned());
@@ -263,22 +230,13 @@ mod tests {
     fn a_bad_request_is_refused_with_its_name() {
         let refused = |command: Command| command.check().unwrap_err().to_string();
         assert_eq!(refused(Command::argv(["a\0b"])), "argv contains a NUL byte");
-        assert_eq!(
-            refused(Command::shell("a\0b")),
-            "the command contains a NUL byte"
-        );
+        assert_eq!(refused(Command::shell("a\0b")), "the command contains a NUL byte");
         assert_eq!(refused(Command::argv([""])), "argv must name a program");
-        assert_eq!(
-            refused(Command::argv(Vec::<&str>::new())),
-            "argv must name a program"
-        );
+        assert_eq!(refused(Command::argv(Vec::<&str>::new())), "argv must name a program");
         for name in ["", "A=B", "A\0"] {
             let mut command = Command::shell("true");
             command.env.insert(name.into(), None);
-            assert!(
-                matches!(command.check(), Err(Error::Invalid { .. })),
-                "{name:?}"
-            );
+            assert!(matches!(command.check(), Err(Error::Invalid { .. })), "{name:?}");
         }
         let mut command = Command::shell("true");
         command.timeout = Some(Duration::ZERO);
@@ -305,9 +263,6 @@ mod tests {
     fn null_unsets_and_others_stay() {
         let defaults = BTreeMap::from([("A".into(), "1".into()), ("B".into(), "2".into())]);
         let changes = BTreeMap::from([("A".into(), None), ("C".into(), Some("3".into()))]);
-        assert_eq!(
-            strings(&environment(&defaults, &changes)),
-            [b"B=2".to_vec(), b"C=3".to_vec()]
-        );
+        assert_eq!(strings(&environment(&defaults, &changes)), [b"B=2".to_vec(), b"C=3".to_vec()]);
     }
 }

@@ -154,9 +154,7 @@ impl Error {
             Self::UserNotFound { .. } => ErrorCode::UserNotFound,
             Self::ArgumentsTooLong { .. } => ErrorCode::ArgumentsTooLong,
             Self::ProcessNotFound { .. } => ErrorCode::ProcessNotFound,
-            Self::ProcessAlreadyExists { .. } | Self::ProcessRunning { .. } => {
-                ErrorCode::ProcessAlreadyExists
-            }
+            Self::ProcessAlreadyExists { .. } | Self::ProcessRunning { .. } => ErrorCode::ProcessAlreadyExists,
             Self::ProcessEnded { .. } | Self::EndedWhileWaiting { .. } => ErrorCode::ProcessEnded,
             Self::ProcessLimit { .. } => ErrorCode::ProcessLimit,
             Self::StdinNotOpen { .. } => ErrorCode::StdinNotOpen,
@@ -173,21 +171,14 @@ impl Error {
     /// What the user can do about it.
     pub fn hint(&self) -> Option<String> {
         match self {
-            Self::CommandNotFound { .. } => Some(
-                "argv runs a program directly; give a shell string to use builtins and pipes"
-                    .to_owned(),
-            ),
-            Self::ArgumentsTooLong { .. } => {
-                Some("pass large data on standard input or as a file".to_owned())
+            Self::CommandNotFound { .. } => {
+                Some("argv runs a program directly; give a shell string to use builtins and pipes".to_owned())
             }
-            Self::ProcessAlreadyExists { .. } => {
-                Some("repeat the same command, or choose another id".to_owned())
-            }
+            Self::ArgumentsTooLong { .. } => Some("pass large data on standard input or as a file".to_owned()),
+            Self::ProcessAlreadyExists { .. } => Some("repeat the same command, or choose another id".to_owned()),
             Self::ProcessRunning { .. } => Some("kill it first".to_owned()),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
-            Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => {
-                hint.clone()
-            }
+            Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
             | Self::NotExecutable { .. }
             | Self::CwdNotFound { .. }
@@ -206,11 +197,7 @@ impl Error {
 
     /// The shape in which clients get it.
     pub fn body(&self) -> ErrorBody {
-        ErrorBody {
-            code: self.code(),
-            message: self.to_string(),
-            hint: self.hint(),
-        }
+        ErrorBody { code: self.code(), message: self.to_string(), hint: self.hint() }
     }
 
     pub(crate) fn invalid(what: impl Into<String>) -> Self {
@@ -219,13 +206,9 @@ impl Error {
 
     /// An I/O failure of ours, while doing `what`.
     pub(crate) fn io(what: &str, error: &io::Error) -> Self {
-        match error.kind() {
-            io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Self::DiskFull {
-                what: what.to_owned(),
-            },
-            _ => Self::Internal {
-                what: format!("failed to {what}: {error}"),
-            },
+        if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
+            return Self::DiskFull { what: what.to_owned() };
         }
+        Self::Internal { what: format!("failed to {what}: {error}") }
     }
 }

@@ -32,11 +32,7 @@ impl Captures {
     /// Keeps at most `limit` bytes of each output.
     pub(crate) fn new(limit: usize) -> (Self, Slot) {
         let result = Slot::default();
-        let captures = Self {
-            stdout: HeadTail::new(limit),
-            stderr: HeadTail::new(limit),
-            result: Arc::clone(&result),
-        };
+        let captures = Self { stdout: HeadTail::new(limit), stderr: HeadTail::new(limit), result: Arc::clone(&result) };
         (captures, result)
     }
 
@@ -49,11 +45,7 @@ impl Captures {
 
     /// The command is over: what comes later belongs to the log alone.
     pub(crate) fn complete(self, log: &Log) {
-        let captured = Captured {
-            stdout: self.stdout.finish(),
-            stderr: self.stderr.finish(),
-            cursor: log.end(),
-        };
+        let captured = Captured { stdout: self.stdout.finish(), stderr: self.stderr.finish(), cursor: log.end() };
         *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(captured);
     }
 }
@@ -92,13 +84,7 @@ impl ExecOutput {
 }
 
 fn capture(kept: &Kept, encoding: Encoding) -> Capture {
-    Capture::new(
-        encoding,
-        &kept.head,
-        &kept.tail,
-        kept.omitted,
-        kept.omitted_from,
-    )
+    Capture::new(encoding, &kept.head, &kept.tail, kept.omitted, kept.omitted_from)
 }
 
 /// The answer of a command that was started before under the same id: put together from its log.
@@ -118,11 +104,5 @@ pub(crate) async fn from_log(process: &Process, answer_bytes: usize) -> Result<E
             None => break,
         }
     }
-    Ok(ExecOutput {
-        id: process.id().clone(),
-        end,
-        stdout: stdout.finish(),
-        stderr: stderr.finish(),
-        cursor,
-    })
+    Ok(ExecOutput { id: process.id().clone(), end, stdout: stdout.finish(), stderr: stderr.finish(), cursor })
 }

@@ -31,39 +31,22 @@ impl Home {
             return Ok(Self::at(Path::new(&home)));
         }
         if identity::user() == 0 {
-            return Ok(Self {
-                state: "/var/lib/atoll".into(),
-                cache: "/var/cache/atoll".into(),
-            });
+            return Ok(Self { state: "/var/lib/atoll".into(), cache: "/var/cache/atoll".into() });
         }
-        let home = std::env::var_os("HOME")
-            .map(PathBuf::from)
-            .filter(|home| home.is_absolute());
+        let home = std::env::var_os("HOME").map(PathBuf::from).filter(|home| home.is_absolute());
         let below = |variable: &str, fallback: &str| {
-            let given = std::env::var_os(variable)
-                .map(PathBuf::from)
-                .filter(|path| path.is_absolute());
-            given
-                .or_else(|| home.as_ref().map(|home| home.join(fallback)))
-                .map(|path| path.join("atoll"))
+            let given = std::env::var_os(variable).map(PathBuf::from).filter(|path| path.is_absolute());
+            given.or_else(|| home.as_ref().map(|home| home.join(fallback))).map(|path| path.join("atoll"))
         };
-        match (
-            below("XDG_STATE_HOME", ".local/state"),
-            below("XDG_CACHE_HOME", ".cache"),
-        ) {
+        match (below("XDG_STATE_HOME", ".local/state"), below("XDG_CACHE_HOME", ".cache")) {
             (Some(state), Some(cache)) => Ok(Self { state, cache }),
-            _ => Err(Error::invalid(
-                "neither HOME nor ATOLL_HOME is set: there is no place to keep sandboxes",
-            )),
+            _ => Err(Error::invalid("neither HOME nor ATOLL_HOME is set: there is no place to keep sandboxes")),
         }
     }
 
     /// Everything below one directory.
     pub fn at(path: &Path) -> Self {
-        Self {
-            state: path.join("state"),
-            cache: path.join("cache"),
-        }
+        Self { state: path.join("state"), cache: path.join("cache") }
     }
 
     fn sandboxes(&self) -> PathBuf {

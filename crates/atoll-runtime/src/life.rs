@@ -75,11 +75,7 @@ pub(crate) struct Life {
 impl Life {
     /// A command whose main process has just been started.
     pub(crate) fn new(background: Background, grace: Duration) -> Self {
-        Self {
-            phase: Phase::Running,
-            background,
-            grace,
-        }
+        Self { phase: Phase::Running, background, grace }
     }
 
     /// Whether somebody is waiting for the tree to become empty.
@@ -119,15 +115,11 @@ impl Life {
         }
         if reason.is_some() {
             // Already being ended: the command is over when the tree is.
-            self.phase = Phase::Clearing {
-                then: Then::Conclude { reason },
-            };
+            self.phase = Phase::Clearing { then: Then::Conclude { reason } };
             return Vec::new();
         }
         if ends_tree {
-            self.phase = Phase::Clearing {
-                then: Then::Conclude { reason: None },
-            };
+            self.phase = Phase::Clearing { then: Then::Conclude { reason: None } };
             return vec![terminate(self.grace)];
         }
         self.phase = Phase::Lingering;
@@ -136,13 +128,8 @@ impl Life {
 
     fn tree_empty(&mut self) -> Vec<Effect> {
         let effects = match self.phase {
-            Phase::Lingering
-            | Phase::Clearing {
-                then: Then::Nothing,
-            } => vec![Effect::Finish],
-            Phase::Clearing {
-                then: Then::Conclude { reason },
-            } => vec![Effect::Conclude { reason }, Effect::Finish],
+            Phase::Lingering | Phase::Clearing { then: Then::Nothing } => vec![Effect::Finish],
+            Phase::Clearing { then: Then::Conclude { reason } } => vec![Effect::Conclude { reason }, Effect::Finish],
             // The main process is part of the tree: its own end is still to be told.
             Phase::Running | Phase::Ending { .. } | Phase::Over => return Vec::new(),
         };
@@ -157,20 +144,14 @@ impl Life {
                 vec![terminate(grace)]
             }
             // The first reason stays; limits do not apply to what lingers.
-            Phase::Ending { .. } | Phase::Lingering | Phase::Clearing { .. } | Phase::Over => {
-                Vec::new()
-            }
+            Phase::Ending { .. } | Phase::Lingering | Phase::Clearing { .. } | Phase::Over => Vec::new(),
         }
     }
 
     fn kill_asked(&mut self, grace: Duration) -> Vec<Effect> {
         match self.phase {
             Phase::Running => return self.end(EndReason::Killed, grace),
-            Phase::Lingering => {
-                self.phase = Phase::Clearing {
-                    then: Then::Nothing,
-                }
-            }
+            Phase::Lingering => self.phase = Phase::Clearing { then: Then::Nothing },
             // Asked again: perhaps less patiently.
             Phase::Ending { .. } | Phase::Clearing { .. } => {}
             Phase::Over => return Vec::new(),
@@ -188,20 +169,10 @@ impl Life {
     fn lost(&mut self, reason: EndReason) -> Vec<Effect> {
         let effects = match self.phase {
             Phase::Running | Phase::Ending { .. } => {
-                vec![
-                    Effect::Conclude {
-                        reason: Some(reason),
-                    },
-                    Effect::Finish,
-                ]
+                vec![Effect::Conclude { reason: Some(reason) }, Effect::Finish]
             }
-            Phase::Clearing {
-                then: Then::Conclude { reason },
-            } => vec![Effect::Conclude { reason }, Effect::Finish],
-            Phase::Lingering
-            | Phase::Clearing {
-                then: Then::Nothing,
-            } => vec![Effect::Finish],
+            Phase::Clearing { then: Then::Conclude { reason } } => vec![Effect::Conclude { reason }, Effect::Finish],
+            Phase::Lingering | Phase::Clearing { then: Then::Nothing } => vec![Effect::Finish],
             Phase::Over => Vec::new(),
         };
         self.phase = Phase::Over;
@@ -210,11 +181,7 @@ impl Life {
 }
 
 fn terminate(grace: Duration) -> Effect {
-    if grace.is_zero() {
-        Effect::Kill
-    } else {
-        Effect::Terminate { grace }
-    }
+    if grace.is_zero() { Effect::Kill } else { Effect::Terminate { grace } }
 }
 
 #[cfg(test)]
@@ -226,9 +193,7 @@ mod tests {
     const NATURAL: Effect = Effect::Conclude { reason: None };
 
     fn because(reason: EndReason) -> Effect {
-        Effect::Conclude {
-            reason: Some(reason),
-        }
+        Effect::Conclude { reason: Some(reason) }
     }
 
     fn play(background: Background, steps: &[(Event, &[Effect])]) {
@@ -240,10 +205,7 @@ mod tests {
 
     #[test]
     fn a_command_that_leaves_nothing_is_over_at_once() {
-        play(
-            Background::Keep,
-            &[(Event::Exited { survivors: 0 }, &[NATURAL, Effect::Finish])],
-        );
+        play(Background::Keep, &[(Event::Exited { survivors: 0 }, &[NATURAL, Effect::Finish])]);
     }
 
     #[test]
@@ -276,10 +238,7 @@ mod tests {
     fn background_kill_ends_the_rest_first() {
         play(
             Background::Kill,
-            &[
-                (Event::Exited { survivors: 1 }, &[TERM]),
-                (Event::TreeEmpty, &[NATURAL, Effect::Finish]),
-            ],
+            &[(Event::Exited { survivors: 1 }, &[TERM]), (Event::TreeEmpty, &[NATURAL, Effect::Finish])],
         );
     }
 
@@ -292,10 +251,7 @@ mod tests {
                 (Event::TreeEmpty, &[]),
                 (Event::Exited { survivors: 3 }, &[]),
                 (Event::GraceOver, &[Effect::Kill]),
-                (
-                    Event::TreeEmpty,
-                    &[because(EndReason::Timeout), Effect::Finish],
-                ),
+                (Event::TreeEmpty, &[because(EndReason::Timeout), Effect::Finish]),
             ],
         );
     }
@@ -308,56 +264,28 @@ mod tests {
                 (Event::KillAsked { grace: GRACE }, &[TERM]),
                 (Event::TimedOut, &[]),
                 (Event::Idle, &[]),
-                (
-                    Event::Exited { survivors: 0 },
-                    &[because(EndReason::Killed), Effect::Finish],
-                ),
+                (Event::Exited { survivors: 0 }, &[because(EndReason::Killed), Effect::Finish]),
             ],
         );
     }
 
     #[test]
     fn impatience_and_floods_kill_without_grace() {
-        play(
-            Background::Keep,
-            &[(
-                Event::KillAsked {
-                    grace: Duration::ZERO,
-                },
-                &[Effect::Kill],
-            )],
-        );
+        play(Background::Keep, &[(Event::KillAsked { grace: Duration::ZERO }, &[Effect::Kill])]);
         play(
             Background::Keep,
             &[
                 (Event::TooMuchOutput, &[Effect::Kill]),
-                (
-                    Event::Exited { survivors: 0 },
-                    &[because(EndReason::OutputLimit), Effect::Finish],
-                ),
+                (Event::Exited { survivors: 0 }, &[because(EndReason::OutputLimit), Effect::Finish]),
             ],
         );
     }
 
     #[test]
     fn a_lost_machine_is_never_guessed_about() {
-        let lost = Event::Lost {
-            reason: EndReason::HostLost,
-        };
-        play(
-            Background::Keep,
-            &[
-                (lost, &[because(EndReason::HostLost), Effect::Finish]),
-                (lost, &[]),
-            ],
-        );
-        play(
-            Background::Keep,
-            &[
-                (Event::Exited { survivors: 1 }, &[NATURAL]),
-                (lost, &[Effect::Finish]),
-            ],
-        );
+        let lost = Event::Lost { reason: EndReason::HostLost };
+        play(Background::Keep, &[(lost, &[because(EndReason::HostLost), Effect::Finish]), (lost, &[])]);
+        play(Background::Keep, &[(Event::Exited { survivors: 1 }, &[NATURAL]), (lost, &[Effect::Finish])]);
         play(
             Background::Keep,
             &[
@@ -379,30 +307,18 @@ mod tests {
             Event::TooMuchOutput,
             Event::KillAsked { grace: GRACE },
             Event::GraceOver,
-            Event::Lost {
-                reason: EndReason::HostLost,
-            },
+            Event::Lost { reason: EndReason::HostLost },
         ];
         for sequence in 0..events.len().pow(5) {
             for background in [Background::Keep, Background::Kill] {
                 let mut life = Life::new(background, GRACE);
-                let picks =
-                    (0..5).map(|place| events[sequence / events.len().pow(place) % events.len()]);
+                let picks = (0..5).map(|place| events[sequence / events.len().pow(place) % events.len()]);
                 let effects: Vec<Effect> = picks.flat_map(|event| life.on(event)).collect();
-                let concluded = effects
-                    .iter()
-                    .filter(|effect| matches!(effect, Effect::Conclude { .. }))
-                    .count();
-                let finished = effects
-                    .iter()
-                    .filter(|effect| **effect == Effect::Finish)
-                    .count();
+                let concluded = effects.iter().filter(|effect| matches!(effect, Effect::Conclude { .. })).count();
+                let finished = effects.iter().filter(|effect| **effect == Effect::Finish).count();
                 assert!(concluded <= 1 && finished <= 1, "{effects:?}");
                 assert_eq!(finished == 1, life.is_over(), "{effects:?}");
-                assert!(
-                    finished == 0 || (concluded == 1 && effects.last() == Some(&Effect::Finish)),
-                    "{effects:?}"
-                );
+                assert!(finished == 0 || (concluded == 1 && effects.last() == Some(&Effect::Finish)), "{effects:?}");
             }
         }
     }

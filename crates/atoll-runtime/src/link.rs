@@ -105,41 +105,20 @@ impl Link {
     }
 
     /// Starts a program.
-    pub(crate) async fn spawn(
-        &self,
-        spawn: Spawn,
-        fds: &[BorrowedFd<'_>],
-    ) -> Result<Spawned, SpawnError> {
-        let answer = self
-            .ask(|tag| Request::Spawn { tag, spawn }, fds)
-            .await
-            .map_err(SpawnError::Other)?;
+    pub(crate) async fn spawn(&self, spawn: Spawn, fds: &[BorrowedFd<'_>]) -> Result<Spawned, SpawnError> {
+        let answer = self.ask(|tag| Request::Spawn { tag, spawn }, fds).await.map_err(SpawnError::Other)?;
         match answer {
-            (Event::Spawned { pid, .. }, mut fds) if fds.len() == 1 => Ok(Spawned {
-                pid,
-                pidfd: fds.remove(0),
-            }),
-            (Event::SpawnFailed { stage, errno, .. }, _) => Err(SpawnError::Refused {
-                stage,
-                error: io::Error::from_raw_os_error(errno),
-            }),
+            (Event::Spawned { pid, .. }, mut fds) if fds.len() == 1 => Ok(Spawned { pid, pidfd: fds.remove(0) }),
+            (Event::SpawnFailed { stage, errno, .. }, _) => {
+                Err(SpawnError::Refused { stage, error: io::Error::from_raw_os_error(errno) })
+            }
             (other, _) => Err(SpawnError::Other(unexpected(&other))),
         }
     }
 
     /// Signals a tree that has a warden. Returns how many processes got it.
     pub(crate) async fn sweep(&self, command: u64, signal: i32) -> Result<u64, Error> {
-        match self
-            .ask(
-                |tag| Request::Sweep {
-                    tag,
-                    command,
-                    signal,
-                },
-                &[],
-            )
-            .await?
-        {
+        match self.ask(|tag| Request::Sweep { tag, command, signal }, &[]).await? {
             (Event::Counted { count, .. }, _) => Ok(u64::from(count)),
             (other, _) => Err(unexpected(&other)),
         }
@@ -156,30 +135,12 @@ impl Link {
     /// Opens a file on the inside.
     pub(crate) async fn open(&self, path: &[u8], flags: i32) -> Result<io::Result<OwnedFd>, Error> {
         let path = path.to_vec();
-        self.ask(
-            |tag| Request::Open {
-                tag,
-                path,
-                flags,
-                mode: 0,
-            },
-            &[],
-        )
-        .await
-        .and_then(opened)
+        self.ask(|tag| Request::Open { tag, path, flags, mode: 0 }, &[]).await.and_then(opened)
     }
 
     /// Connects to a port on the inside.
     pub(crate) async fn connect(&self, address: SocketAddr) -> Result<io::Result<OwnedFd>, Error> {
-        self.ask(
-            |tag| Request::Connect {
-                tag,
-                address: address.into(),
-            },
-            &[],
-        )
-        .await
-        .and_then(opened)
+        self.ask(|tag| Request::Connect { tag, address: address.into() }, &[]).await.and_then(opened)
     }
 
     /// Returns when everything that has ended by now was reaped and reported.
@@ -190,17 +151,10 @@ impl Link {
     /// Hangs up. Init ends, and everything with it.
     pub(crate) fn close(&self) {
         // Already hung up is as good.
-        drop(rustix::net::shutdown(
-            &self.inner.socket,
-            rustix::net::Shutdown::Both,
-        ));
+        rustix::net::shutdown(&self.inner.socket, rustix::net::Shutdown::Both).ok();
     }
 
-    async fn ask(
-        &self,
-        request: impl FnOnce(u32) -> Request,
-        fds: &[BorrowedFd<'_>],
-    ) -> Result<Answer, Error> {
+    async fn ask(&self, request: impl FnOnce(u32) -> Request, fds: &[BorrowedFd<'_>]) -> Result<Answer, Error> {
         let tag = self.inner.next_tag.fetch_add(1, Ordering::Relaxed);
         let (sender, receiver) = oneshot::channel();
         {
@@ -266,11 +220,7 @@ impl Inner {
 
     fn dispatch(&self, (event, fds): Answer) {
         let tag = match event {
-            Event::Exited {
-                command,
-                status,
-                usage,
-            } => return self.tell(command, News::Exited { status, usage }),
+            Event::Exited { command, status, usage } => return self.tell(command, News::Exited { status, usage }),
             Event::TreeEmpty { command } => return self.tell(command, News::TreeEmpty),
             Event::WardenLost { command } => return self.tell(command, News::WardenLost),
             Event::OrphanReaped => return self.reaped.send_modify(|count| *count += 1),
@@ -292,7 +242,7 @@ impl Inner {
 
     fn tell(&self, command: u64, news: News) {
         if let Some(sender) = self.tables().commands.get(&command) {
-            drop(sender.try_send(news));
+            sender.try_send(news).ok();
         }
     }
 }
@@ -304,24 +254,19 @@ async fn receive_all(inner: Arc<Inner>) {
     }
     let mut tables = inner.tables();
     // Dropping the senders is the message.
-    *tables = Tables {
-        gone: true,
-        ..Tables::default()
-    };
+    *tables = Tables { gone: true, ..Tables::default() };
 }
 
 fn opened((event, mut fds): Answer) -> Result<io::Result<OwnedFd>, Error> {
-    match event {
-        Event::Opened { .. } if fds.len() == 1 => Ok(Ok(fds.remove(0))),
-        Event::Failed { errno, .. } => Ok(Err(io::Error::from_raw_os_error(errno))),
-        other => Err(unexpected(&other)),
+    match (&event, fds.pop()) {
+        (Event::Opened { .. }, Some(fd)) => Ok(Ok(fd)),
+        (Event::Failed { errno, .. }, _) => Ok(Err(io::Error::from_raw_os_error(*errno))),
+        _ => Err(unexpected(&event)),
     }
 }
 
 fn unexpected(event: &Event) -> Error {
-    Error::Internal {
-        what: format!("init answered out of turn: {event:?}"),
-    }
+    Error::Internal { what: format!("init answered out of turn: {event:?}") }
 }
 
 #[expect(

@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 
 use bytes::{Buf, Bytes, BytesMut};
 use rustix::fs::{Gid, MemfdFlags, SealFlags, Uid};
@@ -13,10 +13,14 @@ use tokio::sync::oneshot;
 use crate::Error;
 use crate::command::Stdin;
 
-/// One read. As much as a pipe holds by default; a command that fills it gets a larger pipe and buffer.
+/// The buffer of a command that prints little: most do.
+const SMALL: usize = 4 * 1024;
+
+/// As much as a pipe holds by default, for a command that has filled the small buffer.
 const READ: usize = 64 * 1024;
 
-/// For those that print a lot: three times the throughput of the default (fewer switches between writer and reader).
+/// For those that print a lot, with a pipe as large: three times the throughput of the default (fewer switches
+/// between writer and reader).
 const LARGE: usize = 256 * 1024;
 
 /// Reads below this are copied out, so that a few bytes do not hold a whole buffer.
@@ -27,10 +31,28 @@ const TURN: usize = 8;
 
 /// The ends that the child gets.
 #[derive(Debug)]
-pub(crate) struct ChildEnds {
-    pub(crate) stdin: OwnedFd,
+pub(crate) struct ChildEnds<'a> {
+    pub(crate) stdin: Input<'a>,
     pub(crate) stdout: OwnedFd,
     pub(crate) stderr: OwnedFd,
+}
+
+/// Where a child reads from.
+#[derive(Debug)]
+pub(crate) enum Input<'a> {
+    /// The one /dev/null that all commands share.
+    Null(BorrowedFd<'a>),
+    /// Its own pipe or file.
+    Own(OwnedFd),
+}
+
+impl AsFd for Input<'_> {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        match self {
+            Self::Null(fd) => *fd,
+            Self::Own(fd) => fd.as_fd(),
+        }
+    }
 }
 
 /// The ends that we keep.
@@ -43,23 +65,16 @@ pub(crate) struct OurEnds {
 
 /// Makes both sides. `owner` is the outside id of the command's user: who owns a pipe may open it again by
 /// `/dev/stdout`, and only they.
-pub(crate) fn make(stdin: &Stdin, owner: Option<(u32, u32)>) -> io::Result<(ChildEnds, OurEnds)> {
+pub(crate) fn make<'a>(
+    stdin: &Stdin,
+    null: BorrowedFd<'a>,
+    owner: Option<(u32, u32)>,
+) -> io::Result<(ChildEnds<'a>, OurEnds)> {
     let (stdout_ours, stdout) = output_pipe(owner)?;
     let (stderr_ours, stderr) = output_pipe(owner)?;
-    let (stdin_ours, stdin) = input(stdin, owner)?;
-    let ours = OurEnds {
-        stdin: stdin_ours,
-        stdout: Reader::new(stdout_ours)?,
-        stderr: Reader::new(stderr_ours)?,
-    };
-    Ok((
-        ChildEnds {
-            stdin,
-            stdout,
-            stderr,
-        },
-        ours,
-    ))
+    let (stdin_ours, stdin) = input(stdin, null, owner)?;
+    let ours = OurEnds { stdin: stdin_ours, stdout: Reader::new(stdout_ours)?, stderr: Reader::new(stderr_ours)? };
+    Ok((ChildEnds { stdin, stdout, stderr }, ours))
 }
 
 fn output_pipe(owner: Option<(u32, u32)>) -> io::Result<(OwnedFd, OwnedFd)> {
@@ -75,14 +90,18 @@ fn give(fd: &OwnedFd, owner: Option<(u32, u32)>) -> io::Result<()> {
     Ok(())
 }
 
-fn input(stdin: &Stdin, owner: Option<(u32, u32)>) -> io::Result<(Option<Writer>, OwnedFd)> {
+fn input<'a>(
+    stdin: &Stdin,
+    null: BorrowedFd<'a>,
+    owner: Option<(u32, u32)>,
+) -> io::Result<(Option<Writer>, Input<'a>)> {
     match stdin {
-        Stdin::Closed => Ok((None, std::fs::File::open("/dev/null")?.into())),
-        Stdin::Bytes(bytes) => Ok((None, file_of(bytes)?)),
+        Stdin::Closed => Ok((None, Input::Null(null))),
+        Stdin::Bytes(bytes) => Ok((None, Input::Own(file_of(bytes)?))),
         Stdin::Pipe => {
             let (theirs, ours) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
             give(&theirs, owner)?;
-            Ok((Some(Writer::new(ours)?), theirs))
+            Ok((Some(Writer::new(ours)?), Input::Own(theirs)))
         }
     }
 }
@@ -97,10 +116,7 @@ fn file_of(bytes: &Bytes) -> io::Result<OwnedFd> {
         at += written as u64;
         rest = &rest[written..];
     }
-    rustix::fs::fcntl_add_seals(
-        &file,
-        SealFlags::SEAL | SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK,
-    )?;
+    rustix::fs::fcntl_add_seals(&file, SealFlags::SEAL | SealFlags::WRITE | SealFlags::GROW | SealFlags::SHRINK)?;
     Ok(file)
 }
 
@@ -125,11 +141,9 @@ pub(crate) struct Reader {
 
 impl Reader {
     fn new(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self {
-            pipe: pipe::Receiver::from_owned_fd(fd)?,
-            buffer: BytesMut::new(),
-            size: READ,
-        })
+        // Made here, so there is nothing to check: one call instead of four.
+        rustix::io::ioctl_fionbio(&fd, true)?;
+        Ok(Self { pipe: pipe::Receiver::from_owned_fd_unchecked(fd)?, buffer: BytesMut::new(), size: SMALL })
     }
 
     /// Returns when there may be something to read.
@@ -140,17 +154,18 @@ impl Reader {
 
     /// Reads once, without waiting.
     pub(crate) fn read(&mut self) -> Read {
-        if self.buffer.capacity() < COPY_BELOW {
+        if self.buffer.capacity() < COPY_BELOW.min(self.size) {
             self.buffer = BytesMut::with_capacity(self.size);
         }
         let room = self.buffer.capacity();
         match self.pipe.try_read_buf(&mut self.buffer) {
             Ok(0) => Read::End,
             Ok(count) => {
-                if count == room && count >= READ && self.size == READ {
+                let bytes = self.take(count);
+                if count == room {
                     self.enlarge();
                 }
-                Read::Bytes(self.take(count))
+                Read::Bytes(bytes)
             }
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => Read::Empty,
             Err(_) => Read::End,
@@ -166,10 +181,16 @@ impl Reader {
         self.buffer.split().freeze()
     }
 
-    /// It prints a lot. Not being allowed a larger pipe (pipe-user-pages-soft) is no failure.
+    /// It prints more than fits. Not being allowed a larger pipe (pipe-user-pages-soft) is no failure.
     fn enlarge(&mut self) {
-        self.size = LARGE;
-        drop(rustix::pipe::fcntl_setpipe_size(&self.pipe, LARGE));
+        match self.size {
+            SMALL => self.size = READ,
+            READ => {
+                self.size = LARGE;
+                rustix::pipe::fcntl_setpipe_size(&self.pipe, LARGE).ok();
+            }
+            _ => {}
+        }
     }
 
     /// What lies in the pipe at this moment, and no more: a writer that goes on cannot hold us up.
@@ -209,36 +230,20 @@ const PENDING_MAX: usize = 64;
 
 impl Writer {
     fn new(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self {
-            pipe: pipe::Sender::from_owned_fd(fd)?,
-            offset: 0,
-            pending: VecDeque::new(),
-        })
+        Ok(Self { pipe: pipe::Sender::from_owned_fd(fd)?, offset: 0, pending: VecDeque::new() })
     }
 
     /// Takes bytes that begin at `offset` of the whole input. What was written before is skipped; a gap is refused.
-    pub(crate) fn accept(
-        &mut self,
-        offset: u64,
-        mut bytes: Bytes,
-        done: oneshot::Sender<Result<u64, Error>>,
-    ) {
+    pub(crate) fn accept(&mut self, offset: u64, mut bytes: Bytes, done: oneshot::Sender<Result<u64, Error>>) {
         if offset > self.offset {
-            drop(done.send(Err(Error::StdinGap {
-                offset,
-                expected: self.offset,
-            })));
+            drop(done.send(Err(Error::StdinGap { offset, expected: self.offset })));
             return;
         }
         if self.pending.len() >= PENDING_MAX {
-            drop(done.send(Err(Error::invalid(
-                "too many writes are waiting for the process to read",
-            ))));
+            drop(done.send(Err(Error::invalid("too many writes are waiting for the process to read"))));
             return;
         }
-        let known = usize::try_from(self.offset - offset)
-            .unwrap_or(usize::MAX)
-            .min(bytes.len());
+        let known = usize::try_from(self.offset - offset).unwrap_or(usize::MAX).min(bytes.len());
         bytes.advance(known);
         self.offset += bytes.len() as u64;
         self.pending.push_back(Pending { bytes, done });
@@ -267,11 +272,7 @@ impl Writer {
                 }
             }
             if let Some(front) = self.pending.pop_front() {
-                let remaining: u64 = self
-                    .pending
-                    .iter()
-                    .map(|pending| pending.bytes.len() as u64)
-                    .sum();
+                let remaining: u64 = self.pending.iter().map(|pending| pending.bytes.len() as u64).sum();
                 drop(front.done.send(Ok(self.offset - remaining)));
             }
         }
@@ -285,8 +286,6 @@ impl Writer {
 
     /// Identifies the pipe: device and inode, the same at both ends.
     pub(crate) fn identity(&self) -> Option<(u64, u64)> {
-        rustix::fs::fstat(self.pipe.as_fd())
-            .ok()
-            .map(|stat| (stat.st_dev, stat.st_ino))
+        rustix::fs::fstat(self.pipe.as_fd()).ok().map(|stat| (stat.st_dev, stat.st_ino))
     }
 }

@@ -21,10 +21,7 @@ const STATUS_LINE_MAX: usize = 1024;
 
 /// One look. `false` is "not yet".
 pub(crate) async fn answers(link: &Link, check: &PortCheck) -> Result<bool, Error> {
-    for ip in [
-        IpAddr::V4(Ipv4Addr::LOCALHOST),
-        IpAddr::V6(Ipv6Addr::LOCALHOST),
-    ] {
+    for ip in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
         let Ok(socket) = link.connect(SocketAddr::new(ip, check.port)).await? else {
             continue;
         };
@@ -50,14 +47,8 @@ async fn talk(socket: OwnedFd, check: &PortCheck) -> io::Result<bool> {
 }
 
 async fn get(stream: &mut TcpStream, check: &HttpCheck) -> io::Result<bool> {
-    let path = if check.path.starts_with('/') {
-        check.path.clone()
-    } else {
-        format!("/{}", check.path)
-    };
-    let request = format!(
-        "GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nUser-Agent: atoll\r\n\r\n"
-    );
+    let path = if check.path.starts_with('/') { check.path.clone() } else { format!("/{}", check.path) };
+    let request = format!("GET {path} HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nUser-Agent: atoll\r\n\r\n");
     stream.write_all(request.as_bytes()).await?;
     let mut line = Vec::new();
     while line.len() < STATUS_LINE_MAX && !line.contains(&b'\n') {

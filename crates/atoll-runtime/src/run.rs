@@ -63,7 +63,9 @@ pub(crate) enum Control {
         done: oneshot::Sender<Result<(), Error>>,
     },
     /// Is something of it blocked on reading its standard input?
-    WantsInput { done: oneshot::Sender<bool> },
+    WantsInput {
+        done: oneshot::Sender<bool>,
+    },
 }
 
 /// What woke the task.
@@ -109,6 +111,7 @@ pub(crate) struct Run {
     killing: Option<Duration>,
     receipts: Vec<oneshot::Sender<KillReceipt>>,
     signalled: u64,
+    survivors: u64,
 }
 
 /// The moments at which something must happen.
@@ -124,16 +127,7 @@ struct Clocks {
 
 impl Clocks {
     fn next(&self) -> Option<Instant> {
-        [
-            self.timeout,
-            self.idle,
-            self.grace,
-            self.kill_again,
-            self.receipt,
-        ]
-        .into_iter()
-        .flatten()
-        .min()
+        [self.timeout, self.idle, self.grace, self.kill_again, self.receipt].into_iter().flatten().min()
     }
 }
 
@@ -156,23 +150,8 @@ pub(crate) struct Started {
 }
 
 impl Run {
-    pub(crate) fn new(
-        parts: Started,
-        command: &Command,
-        log: Log,
-        captures: Option<Captures>,
-    ) -> Self {
-        let Started {
-            shared,
-            id,
-            number,
-            tree,
-            pidfd,
-            news,
-            ends,
-            started,
-            started_at,
-        } = parts;
+    pub(crate) fn new(parts: Started, command: &Command, log: Log, captures: Option<Captures>) -> Self {
+        let Started { shared, id, number, tree, pidfd, news, ends, started, started_at } = parts;
         let clocks = Clocks {
             timeout: command.timeout.map(|limit| started + limit),
             idle_after: command.idle_timeout,
@@ -191,6 +170,7 @@ impl Run {
             killing: None,
             receipts: Vec::new(),
             signalled: 0,
+            survivors: 0,
             shared,
             id,
             number,
@@ -206,11 +186,7 @@ impl Run {
     }
 
     /// Lives until nothing is left of the command.
-    pub(crate) async fn drive(
-        mut self,
-        control: &mut mpsc::Receiver<Control>,
-        status: &watch::Sender<Status>,
-    ) {
+    pub(crate) async fn drive(mut self, control: &mut mpsc::Receiver<Control>, status: &watch::Sender<Status>) {
         while !self.life.is_over() {
             match self.next(control).await {
                 Happening::Control(control) => self.control(control, status).await,
@@ -242,36 +218,23 @@ impl Run {
 
     async fn control(&mut self, control: Control, status: &watch::Sender<Status>) {
         match control {
-            Control::Signal {
-                signal,
-                scope,
-                done,
-            } => {
+            Control::Signal { signal, scope, done } => {
                 let result = self.signal(signal, scope).await;
                 drop(done.send(result));
             }
             Control::Kill { grace, done } => {
                 self.receipts.push(done);
-                self.clocks
-                    .receipt
-                    .get_or_insert(Instant::now() + grace + RECEIPT_WITHIN);
+                self.clocks.receipt.get_or_insert(Instant::now() + grace + RECEIPT_WITHIN);
                 self.on(Event::KillAsked { grace }, status).await;
             }
-            Control::Write {
-                offset,
-                bytes,
-                done,
-            } => match &mut self.stdin {
+            Control::Write { offset, bytes, done } => match &mut self.stdin {
                 Some(stdin) => stdin.accept(offset, bytes, done),
-                None => drop(done.send(Err(Error::StdinNotOpen {
-                    id: self.id.clone(),
-                }))),
+                None => drop(done.send(Err(Error::StdinNotOpen { id: self.id.clone() }))),
             },
             Control::CloseStdin { done } => drop(done.send(self.close_stdin())),
             Control::WantsInput { done } => {
-                let wants =
-                    crate::input::wants_input(&self.shared, &self.tree, self.stdin.as_ref()).await;
-                drop(done.send(wants));
+                let wants = crate::input::wants_input(&self.shared, &self.tree, self.stdin.as_ref()).await;
+                done.send(wants).ok();
             }
         }
     }
@@ -279,14 +242,10 @@ impl Run {
     /// Closed after what was accepted before has been written.
     fn close_stdin(&mut self) -> Result<(), Error> {
         match self.stdin.take() {
-            None => Err(Error::StdinNotOpen {
-                id: self.id.clone(),
-            }),
+            None => Err(Error::StdinNotOpen { id: self.id.clone() }),
             Some(writer) if writer.has_pending() => {
                 self.stdin = Some(writer);
-                Err(Error::invalid(
-                    "standard input cannot be closed while writes are waiting",
-                ))
+                Err(Error::invalid("standard input cannot be closed while writes are waiting"))
             }
             Some(_) => Ok(()),
         }
@@ -295,47 +254,28 @@ impl Run {
     async fn signal(&mut self, signal: Signal, scope: SignalScope) -> Result<u64, Error> {
         match scope {
             SignalScope::Tree => self.tree.signal(&self.shared.link, signal.number()).await,
-            SignalScope::Main if self.exit.is_some() => Err(Error::ProcessEnded {
-                id: self.id.clone(),
-            }),
+            SignalScope::Main if self.exit.is_some() => Err(Error::ProcessEnded { id: self.id.clone() }),
             SignalScope::Main => process::signal_pidfd(self.pidfd.as_fd(), signal.number())
                 .map(|()| 1)
-                .map_err(|_| Error::ProcessEnded {
-                    id: self.id.clone(),
-                }),
+                .map_err(|_| Error::ProcessEnded { id: self.id.clone() }),
         }
     }
 
     async fn news(&mut self, news: Option<News>, status: &watch::Sender<Status>) {
         match news {
-            Some(News::Exited {
-                status: code,
-                usage,
-            }) => {
-                self.exit = Some(Exit {
-                    status: code,
-                    usage,
-                    at: Instant::now(),
-                    wall: SystemTime::now(),
-                });
+            Some(News::Exited { status: code, usage }) => {
+                self.exit = Some(Exit { status: code, usage, at: Instant::now(), wall: SystemTime::now() });
                 self.clocks.timeout = None;
                 self.clocks.idle = None;
                 self.clocks.idle_after = None;
                 self.drain();
-                let survivors = self.tree.count(&self.shared.link).await;
-                self.on(Event::Exited { survivors }, status).await;
+                self.survivors = self.tree.count(&self.shared.link).await;
+                self.on(Event::Exited { survivors: self.survivors }, status).await;
             }
-            Some(News::TreeEmpty) => self.on(Event::TreeEmpty, status).await,
-            Some(News::WardenLost) => {
-                self.on(
-                    Event::Lost {
-                        reason: EndReason::HostLost,
-                    },
-                    status,
-                )
-                .await
-            }
+            Some(News::TreeEmpty) => self.tree_is_empty(status).await,
+            Some(News::WardenLost) => self.on(Event::Lost { reason: EndReason::HostLost }, status).await,
             None => {
+                self.drain();
                 let reason = self.shared.gone_reason();
                 self.on(Event::Lost { reason }, status).await;
             }
@@ -367,9 +307,7 @@ impl Run {
 
     /// Into the log, and into the answer while the command is not over. What is over the limit is counted, not kept.
     fn keep(&mut self, stream: Stream, mut bytes: Bytes) {
-        let room = self
-            .limit
-            .map_or(u64::MAX, |limit| limit.saturating_sub(self.printed));
+        let room = self.limit.map_or(u64::MAX, |limit| limit.saturating_sub(self.printed));
         self.printed += bytes.len() as u64;
         bytes.truncate(usize::try_from(room).unwrap_or(usize::MAX));
         if bytes.is_empty() {
@@ -404,8 +342,14 @@ impl Run {
 
     async fn look_at_tree(&mut self, status: &watch::Sender<Status>) {
         if self.life.watches_tree() && self.tree.is_empty() {
-            self.on(Event::TreeEmpty, status).await;
+            self.tree_is_empty(status).await;
         }
+    }
+
+    async fn tree_is_empty(&mut self, status: &watch::Sender<Status>) {
+        self.drain();
+        self.survivors = 0;
+        self.on(Event::TreeEmpty, status).await;
     }
 
     async fn deadline(&mut self, status: &watch::Sender<Status>) {
@@ -447,11 +391,7 @@ impl Run {
     async fn terminate(&mut self, grace: Duration) {
         self.clocks.grace = Some(Instant::now() + grace);
         for signal in [Signal::TERM, Signal::CONT] {
-            let reached = self
-                .tree
-                .signal(&self.shared.link, signal.number())
-                .await
-                .unwrap_or(0);
+            let reached = self.tree.signal(&self.shared.link, signal.number()).await.unwrap_or(0);
             self.signalled = self.signalled.max(reached);
         }
     }
@@ -468,13 +408,7 @@ impl Run {
     }
 
     async fn conclude(&mut self, reason: Option<EndReason>, status: &watch::Sender<Status>) {
-        self.drain();
-        let survivors = if self.exit.is_some() {
-            self.tree.count(&self.shared.link).await
-        } else {
-            0
-        };
-        let end = self.end_record(reason, survivors);
+        let end = self.end_record(reason, self.survivors);
         if let Some(captures) = self.captures.take() {
             captures.complete(&self.log);
         }
@@ -495,10 +429,7 @@ impl Run {
             None => EndReason::Exited,
         };
         let reason = reason.unwrap_or(natural);
-        let (at, wall) = self.exit.map_or_else(
-            || (Instant::now(), SystemTime::now()),
-            |exit| (exit.at, exit.wall),
-        );
+        let (at, wall) = self.exit.map_or_else(|| (Instant::now(), SystemTime::now()), |exit| (exit.at, exit.wall));
         let usage = self.exit.map(|exit| exit.usage);
         EndRecord {
             reason,
@@ -517,7 +448,6 @@ impl Run {
     }
 
     async fn finish(&mut self, _status: &watch::Sender<Status>) {
-        self.drain();
         self.shared.link.forget(self.number);
         if !self.receipts.is_empty() {
             // Zombies are gone when init has answered: the receipt is true for whoever looks into /proc.
@@ -528,10 +458,7 @@ impl Run {
 
     fn answer_kills(&mut self, survivors: u64) {
         for receipt in self.receipts.drain(..) {
-            drop(receipt.send(KillReceipt {
-                signalled: self.signalled,
-                survivors,
-            }));
+            receipt.send(KillReceipt { signalled: self.signalled, survivors }).ok();
         }
     }
 }
@@ -566,15 +493,9 @@ mod tests {
     #[test]
     fn wait_statuses_are_read_exactly() {
         assert_eq!((exit_code(0), exit_signal(0)), (Some(0), None));
-        assert_eq!(
-            (exit_code(255 << 8), exit_signal(255 << 8)),
-            (Some(255), None)
-        );
+        assert_eq!((exit_code(255 << 8), exit_signal(255 << 8)), (Some(255), None));
         assert_eq!((exit_code(9), exit_signal(9)), (None, Some(Signal::KILL)));
         // Killed with a core dump.
-        assert_eq!(
-            (exit_code(0x80 | 6), exit_signal(0x80 | 6)),
-            (None, Signal::from_number(6))
-        );
+        assert_eq!((exit_code(0x80 | 6), exit_signal(0x80 | 6)), (None, Signal::from_number(6)));
     }
 }

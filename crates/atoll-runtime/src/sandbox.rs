@@ -12,8 +12,7 @@ use atoll_isolation::cgroup::{self, Group, Layout, Owner};
 use atoll_isolation::sys::{identity, process};
 use atoll_isolation::wire::Kept;
 use atoll_isolation::{
-    Disk, HostRoot, IdMap, Ids, Isolation, Keeper, LaunchError, Launched, Launcher, Plan, Spec,
-    remove_directory,
+    Disk, HostRoot, IdMap, Ids, Isolation, Keeper, LaunchError, Launched, Launcher, Plan, Spec, remove_directory,
 };
 use atoll_protocol::{KillReceipt, ProcessId, SandboxName};
 
@@ -81,14 +80,7 @@ impl Host {
         let launcher = Launcher::new().map_err(|error| unavailable(&error))?;
         let keeper = launcher.keeper().map_err(|error| unavailable(&error))?;
         home.sweep();
-        Ok(Self {
-            inner: Arc::new(HostInner {
-                home,
-                launcher,
-                keeper,
-                layout: Layout::detect(),
-            }),
-        })
+        Ok(Self { inner: Arc::new(HostInner { home, launcher, keeper, layout: Layout::detect() }) })
     }
 
     /// How this host's cgroups are laid out.
@@ -100,9 +92,8 @@ impl Host {
     pub async fn create(&self, options: SandboxOptions) -> Result<Sandbox, Error> {
         let host = Arc::clone(&self.inner);
         let made = tokio::task::spawn_blocking(move || Making::run(&host, options));
-        let made = made.await.map_err(|error| Error::Internal {
-            what: format!("making the sandbox failed: {error}"),
-        })??;
+        let made =
+            made.await.map_err(|error| Error::Internal { what: format!("making the sandbox failed: {error}") })??;
         Sandbox::new(Arc::clone(&self.inner), made)
     }
 }
@@ -127,11 +118,7 @@ struct Making<'a> {
 
 impl<'a> Making<'a> {
     fn run(host: &'a HostInner, options: SandboxOptions) -> Result<Made, Error> {
-        let mut making = Self {
-            host,
-            kept: Vec::new(),
-            group: None,
-        };
+        let mut making = Self { host, kept: Vec::new(), group: None };
         let made = making.make(options);
         if made.is_err() {
             making.undo();
@@ -143,9 +130,7 @@ impl<'a> Making<'a> {
         let name = options.name.clone().map_or_else(random_name, Ok)?;
         let dir = self.directory(&name)?;
         let ids = match options.isolation {
-            Isolation::Namespaces => {
-                Some(Ids::claim().map_err(|error| Error::io("claim ids", &error))?)
-            }
+            Isolation::Namespaces => Some(Ids::claim().map_err(|error| Error::io("claim ids", &error))?),
             Isolation::None => None,
         };
         self.group = self.group(&name, &options, ids.as_ref().map(Ids::map))?;
@@ -156,26 +141,13 @@ impl<'a> Making<'a> {
             .launch(&plan, &dir.path.join("disk"), self.group.as_ref())
             .map_err(|error| unavailable(&error))?;
         if let Some(group) = &self.group {
-            group
-                .shelter_init(launched.pid)
-                .map_err(|error| limit_error(&error))?;
+            group.shelter_init(launched.pid).map_err(|error| limit_error(&error))?;
         }
-        Ok(Made {
-            name,
-            options,
-            dir,
-            ids,
-            group: self.group.take(),
-            launched,
-            kept: std::mem::take(&mut self.kept),
-        })
+        Ok(Made { name, options, dir, ids, group: self.group.take(), launched, kept: std::mem::take(&mut self.kept) })
     }
 
     fn keep(&mut self, kind: Kept, path: PathBuf) -> Result<(), Error> {
-        self.host
-            .keeper
-            .keep(kind, &path)
-            .map_err(|error| Error::io("tell the keeper", &error))?;
+        self.host.keeper.keep(kind, &path).map_err(|error| Error::io("tell the keeper", &error))?;
         self.kept.push(path);
         Ok(())
     }
@@ -183,9 +155,7 @@ impl<'a> Making<'a> {
     fn directory(&mut self, name: &SandboxName) -> Result<SandboxDir, Error> {
         let path = self.host.home.sandbox_path(name.as_str());
         if path.exists() {
-            return Err(Error::invalid(format!(
-                "a sandbox named {name} exists already"
-            )));
+            return Err(Error::invalid(format!("a sandbox named {name} exists already")));
         }
         self.keep(Kept::Directory, path.clone())?;
         self.host
@@ -200,37 +170,20 @@ impl<'a> Making<'a> {
         options: &SandboxOptions,
         ids: Option<IdMap>,
     ) -> Result<Option<Group>, Error> {
-        let Limits {
-            memory_bytes,
-            pids,
-            cpu_millis,
-            open_files: _,
-        } = options.limits;
-        let limits = cgroup::Limits {
-            memory_bytes,
-            pids,
-            cpu_millis,
-        };
+        let Limits { memory_bytes, pids, cpu_millis, open_files: _ } = options.limits;
+        let limits = cgroup::Limits { memory_bytes, pids, cpu_millis };
         let layout = &self.host.layout;
         let unlimited = limits == cgroup::Limits::default();
         if options.without_cgroups || matches!(layout.tree, cgroup::Tree::Unavailable { .. }) {
-            return if unlimited {
-                Ok(None)
-            } else {
-                Err(no_limits(layout))
-            };
+            return if unlimited { Ok(None) } else { Err(no_limits(layout)) };
         }
         // Another name than the sandbox's own: two homes on one machine may use the same.
         let group_name = format!("{name}-{}", random_text(6)?);
         for path in Group::paths(layout, &group_name) {
             self.keep(Kept::Cgroup, path)?;
         }
-        let owner = ids
-            .map(|ids| ids.root())
-            .map(|(uid, gid)| Owner { uid, gid });
-        Group::create(layout, &group_name, &limits, owner)
-            .map(Some)
-            .map_err(|error| limit_error(&error))
+        let owner = ids.map(|ids| ids.root()).map(|(uid, gid)| Owner { uid, gid });
+        Group::create(layout, &group_name, &limits, owner).map(Some).map_err(|error| limit_error(&error))
     }
 
     /// Best effort: what cannot be removed now is still known to the keeper.
@@ -247,29 +200,21 @@ impl<'a> Making<'a> {
     }
 }
 
-fn plan(
-    home: &Home,
-    name: &SandboxName,
-    dir: &SandboxDir,
-    ids: Option<IdMap>,
-) -> Result<Plan, Error> {
+fn plan(home: &Home, name: &SandboxName, dir: &SandboxDir, ids: Option<IdMap>) -> Result<Plan, Error> {
     let Some(ids) = ids else {
         let workspace = dir.path.join("disk/workspace");
         std::fs::create_dir(&workspace).map_err(|error| Error::io("make the workspace", &error))?;
         return Ok(Plan::unisolated());
     };
-    let root = HostRoot::prepare(&home.cache.join("roots")).map_err(|error| Error::Internal {
-        what: error.to_string(),
-    })?;
+    let root =
+        HostRoot::prepare(&home.cache.join("roots")).map_err(|error| Error::Internal { what: error.to_string() })?;
     let privileged = identity::user() == 0;
     Ok(Plan::isolated(&Spec {
         name: name.as_str().to_owned(),
         ids,
         base: root.base,
         system: root.system,
-        disk: Disk {
-            path: dir.path.join("disk"),
-        },
+        disk: Disk { path: dir.path.join("disk") },
         privileged,
         idmapped: privileged,
     }))
@@ -297,15 +242,7 @@ struct Inner {
 
 impl Sandbox {
     fn new(host: Arc<HostInner>, made: Made) -> Result<Self, Error> {
-        let Made {
-            name,
-            options,
-            dir,
-            ids,
-            group,
-            launched,
-            kept,
-        } = made;
+        let Made { name, options, dir, ids, group, launched, kept } = made;
         let cwd = match options.isolation {
             Isolation::Namespaces => PathBuf::from("/workspace"),
             Isolation::None => dir.path.join("disk/workspace"),
@@ -323,19 +260,9 @@ impl Sandbox {
             env,
             open_files: options.limits.open_files,
             registry: Registry::new(options.retention),
-        });
-        let inner = Inner {
-            name,
-            shared: Arc::new(shared),
-            host,
-            init: launched.pidfd,
-            dir,
-            kept,
-            _ids: ids,
-        };
-        Ok(Self {
-            inner: Arc::new(inner),
-        })
+        })?;
+        let inner = Inner { name, shared: Arc::new(shared), host, init: launched.pidfd, dir, kept, _ids: ids };
+        Ok(Self { inner: Arc::new(inner) })
     }
 
     /// Its name.
@@ -345,25 +272,17 @@ impl Sandbox {
 
     /// Runs a command to its end.
     pub async fn exec(&self, command: Command) -> Result<ExecOutput, Error> {
-        self.exec_with(ProcessSpec::new(command), ANSWER_BYTES)
-            .await
+        self.exec_with(ProcessSpec::new(command), ANSWER_BYTES).await
     }
 
     /// Runs a command to its end, with an id, labels, and so many bytes of each output in the answer.
-    pub async fn exec_with(
-        &self,
-        spec: ProcessSpec,
-        answer_bytes: usize,
-    ) -> Result<ExecOutput, Error> {
+    pub async fn exec_with(&self, spec: ProcessSpec, answer_bytes: usize) -> Result<ExecOutput, Error> {
         let named = spec.id.is_some();
         let (captures, slot) = Captures::new(answer_bytes);
         match processes::begin(&self.inner.shared, spec, Some(captures)).await? {
             Begun::New(process) => {
                 let end = process.ended().await?;
-                let captured = slot
-                    .lock()
-                    .unwrap_or_else(std::sync::PoisonError::into_inner)
-                    .take();
+                let captured = slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
                 let captured = captured.ok_or(Error::SandboxGone)?;
                 let output = ExecOutput {
                     id: process.id().clone(),
@@ -410,14 +329,9 @@ impl Sandbox {
         for process in self.processes(filter) {
             kills.spawn(async move { process.kill(grace).await });
         }
-        let mut total = KillReceipt {
-            signalled: 0,
-            survivors: 0,
-        };
+        let mut total = KillReceipt { signalled: 0, survivors: 0 };
         while let Some(done) = kills.join_next().await {
-            let receipt = done.map_err(|error| Error::Internal {
-                what: format!("a kill failed: {error}"),
-            })??;
+            let receipt = done.map_err(|error| Error::Internal { what: format!("a kill failed: {error}") })??;
             total.signalled += receipt.signalled;
             total.survivors += receipt.survivors;
         }
@@ -431,12 +345,7 @@ impl Sandbox {
 
     /// What its processes use now.
     pub fn usage(&self) -> cgroup::Usage {
-        self.inner
-            .shared
-            .group
-            .as_ref()
-            .map(Group::usage)
-            .unwrap_or_default()
+        self.inner.shared.group.as_ref().map(Group::usage).unwrap_or_default()
     }
 
     /// Ends everything in it and removes everything of it.
@@ -445,9 +354,7 @@ impl Sandbox {
         inner.shared.stopping.store(true, Ordering::Relaxed);
         inner.shared.link.close();
         let gone = tokio::task::spawn_blocking(move || inner.remove());
-        gone.await.map_err(|error| Error::Internal {
-            what: format!("destroying the sandbox failed: {error}"),
-        })?
+        gone.await.map_err(|error| Error::Internal { what: format!("destroying the sandbox failed: {error}") })?
     }
 }
 
@@ -455,29 +362,21 @@ impl Inner {
     fn remove(&self) -> Result<(), Error> {
         if self.shared.isolation == Isolation::Namespaces {
             // Its whole PID namespace ends with it. It may be gone already.
-            drop(process::signal_pidfd(
-                self.init.as_fd(),
-                atoll_protocol::Signal::KILL.number(),
-            ));
+            drop(process::signal_pidfd(self.init.as_fd(), atoll_protocol::Signal::KILL.number()));
         }
         drop(process::wait_pidfd(self.init.as_fd()));
         if let Some(group) = self.shared.group.clone() {
             match group.destroy(DESTROY_WITHIN) {
                 Ok(()) | Err(cgroup::Error::Destroyed { .. }) => {}
                 Err(error) => {
-                    return Err(Error::Internal {
-                        what: error.to_string(),
-                    });
+                    return Err(Error::Internal { what: error.to_string() });
                 }
             }
         }
         remove_directory(&self.dir.path)
             .map_err(|error| Error::io(&format!("remove {}", self.dir.path.display()), &error))?;
         for path in &self.kept {
-            self.host
-                .keeper
-                .forget(path)
-                .map_err(|error| Error::io("tell the keeper", &error))?;
+            self.host.keeper.forget(path).map_err(|error| Error::io("tell the keeper", &error))?;
         }
         Ok(())
     }
@@ -493,10 +392,7 @@ fn default_environment(isolation: Isolation) -> BTreeMap<OsString, OsString> {
         Isolation::None => std::env::var_os("USER").unwrap_or_else(|| "root".into()),
     };
     BTreeMap::from([
-        (
-            "PATH".into(),
-            "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into(),
-        ),
+        ("PATH".into(), "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin".into()),
         ("HOME".into(), home),
         ("USER".into(), user.clone()),
         ("LOGNAME".into(), user),
@@ -506,8 +402,7 @@ fn default_environment(isolation: Isolation) -> BTreeMap<OsString, OsString> {
 }
 
 fn random_name() -> Result<SandboxName, Error> {
-    SandboxName::new(format!("atoll-{}", random_text(8)?))
-        .map_err(|error| Error::invalid(error.to_string()))
+    SandboxName::new(format!("atoll-{}", random_text(8)?)).map_err(|error| Error::invalid(error.to_string()))
 }
 
 /// Lower-case letters and digits, five bits each.
@@ -516,28 +411,16 @@ pub(crate) fn random_text(length: usize) -> Result<String, Error> {
     let mut bytes = vec![0; length];
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(|error| Error::io("get random bytes", &error.into()))?;
-    Ok(bytes
-        .iter()
-        .map(|byte| char::from(LETTERS[usize::from(byte % 32)]))
-        .collect())
+    Ok(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
 }
 
 fn unavailable(error: &LaunchError) -> Error {
-    Error::IsolationUnavailable {
-        what: error.to_string(),
-        hint: error.hint().map(str::to_owned),
-    }
+    Error::IsolationUnavailable { what: error.to_string(), hint: error.hint().map(str::to_owned) }
 }
 
 fn no_limits(layout: &Layout) -> Error {
     Error::LimitUnavailable {
-        what: format!(
-            "limits need cgroups that this process may write ({})",
-            layout.tree
-        ),
-        hint: Some(
-            "run as root, or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes)"
-                .to_owned(),
-        ),
+        what: format!("limits need cgroups that this process may write ({})", layout.tree),
+        hint: Some("run as root, or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes)".to_owned()),
     }
 }

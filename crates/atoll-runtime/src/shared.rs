@@ -8,12 +8,13 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use atoll_isolation::cgroup::{Group, LeafLimits};
 use atoll_isolation::{IdMap, Isolation};
-use atoll_protocol::EndReason;
+use atoll_protocol::{EndReason, ProcessId};
 
 use crate::Error;
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
 use crate::process::Registry;
+use crate::sandbox::random_text;
 use crate::tree::Tree;
 
 /// One sandbox's common ground. No task owns it; nothing in it waits.
@@ -24,6 +25,8 @@ pub(crate) struct Shared {
     pub(crate) ids: Option<IdMap>,
     pub(crate) group: Option<Group>,
     pub(crate) proc: OwnedFd,
+    /// /dev/null, opened once.
+    pub(crate) null: OwnedFd,
     pub(crate) storage: PathBuf,
     pub(crate) cwd: PathBuf,
     pub(crate) env: BTreeMap<OsString, OsString>,
@@ -31,6 +34,8 @@ pub(crate) struct Shared {
     pub(crate) registry: Registry,
     pub(crate) shell: Shell,
     pub(crate) stopping: AtomicBool,
+    /// Random, so that ids of two lives of a sandbox never meet.
+    id_prefix: String,
     next: AtomicU64,
 }
 
@@ -41,11 +46,7 @@ pub(crate) struct Shell(AtomicBool);
 impl Shell {
     /// The names to try, in order.
     pub(crate) fn names(&self) -> &'static [&'static str] {
-        if self.0.load(Ordering::Relaxed) {
-            &["sh"]
-        } else {
-            &["bash", "sh"]
-        }
+        if self.0.load(Ordering::Relaxed) { &["sh"] } else { &["bash", "sh"] }
     }
 
     /// There is no bash.
@@ -69,20 +70,10 @@ pub(crate) struct Parts {
 }
 
 impl Shared {
-    pub(crate) fn new(parts: Parts) -> Self {
-        let Parts {
-            link,
-            isolation,
-            ids,
-            group,
-            proc,
-            storage,
-            cwd,
-            env,
-            open_files,
-            registry,
-        } = parts;
-        Self {
+    pub(crate) fn new(parts: Parts) -> Result<Self, Error> {
+        let Parts { link, isolation, ids, group, proc, storage, cwd, env, open_files, registry } = parts;
+        Ok(Self {
+            null: open_null()?,
             link,
             isolation,
             ids,
@@ -95,8 +86,9 @@ impl Shared {
             registry,
             shell: Shell::default(),
             stopping: AtomicBool::new(false),
+            id_prefix: random_text(6)?,
             next: AtomicU64::new(1),
-        }
+        })
     }
 
     /// A number for a new command, never used again in this sandbox.
@@ -104,13 +96,15 @@ impl Shared {
         self.next.fetch_add(1, Ordering::Relaxed)
     }
 
+    /// An id for a command that was given none.
+    pub(crate) fn next_id(&self) -> Result<ProcessId, Error> {
+        let text = format!("{}-{}", self.id_prefix, self.next.fetch_add(1, Ordering::Relaxed));
+        ProcessId::new(text).map_err(|error| Error::invalid(error.to_string()))
+    }
+
     /// Why a command whose end nobody saw is over.
     pub(crate) fn gone_reason(&self) -> EndReason {
-        if self.stopping.load(Ordering::Relaxed) {
-            EndReason::SandboxStopped
-        } else {
-            EndReason::HostLost
-        }
+        if self.stopping.load(Ordering::Relaxed) { EndReason::SandboxStopped } else { EndReason::HostLost }
     }
 
     /// A tree for a new command.
@@ -125,7 +119,9 @@ impl Shared {
             }
             _ if memory_bytes.is_some() => Err(Error::LimitUnavailable {
                 what: "a memory limit per command needs cgroups that this process may write".to_owned(),
-                hint: Some("run as root, or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes)".to_owned()),
+                hint: Some(
+                    "run as root, or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes)".to_owned(),
+                ),
             }),
             _ => Ok(Tree::Warden(number)),
         }
@@ -133,10 +129,7 @@ impl Shared {
 
     /// A log for a new command. Its files have no name: what is on disk is gone with the agent.
     pub(crate) fn new_log(&self) -> Log {
-        Log::new(
-            Store::Unlinked(self.storage.join("logs")),
-            Limits::default(),
-        )
+        Log::new(Store::Unlinked(self.storage.join("logs")), Limits::default())
     }
 
     /// The outside id of a user inside.
@@ -150,8 +143,9 @@ impl Shared {
 
 /// A cgroup that cannot do what was asked.
 pub(crate) fn limit_error(error: &atoll_isolation::cgroup::Error) -> Error {
-    Error::LimitUnavailable {
-        what: error.to_string(),
-        hint: error.hint().map(str::to_owned),
-    }
+    Error::LimitUnavailable { what: error.to_string(), hint: error.hint().map(str::to_owned) }
+}
+
+fn open_null() -> Result<OwnedFd, Error> {
+    std::fs::File::open("/dev/null").map(OwnedFd::from).map_err(|error| Error::io("open /dev/null", &error))
 }

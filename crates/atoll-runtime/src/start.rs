@@ -25,26 +25,14 @@ const RLIMIT_NOFILE: u32 = 7;
 const RLIMIT_CORE: u32 = 4;
 
 /// Starts the program and returns when it runs, with its pid.
-pub(crate) async fn start(
-    shared: &Arc<Shared>,
-    id: &str,
-    command: &Command,
-) -> Result<(u32, Started), Error> {
+pub(crate) async fn start(shared: &Arc<Shared>, id: &str, command: &Command) -> Result<(u32, Started), Error> {
     let user = user::resolve(shared, command.user.as_deref()).await?;
     match &command.invocation {
         Invocation::Argv(argv) => attempt(shared, id, command, &user, argv).await,
         Invocation::Shell(text) => {
             let mut missing = None;
             for shell in shared.shell.names() {
-                match attempt(
-                    shared,
-                    id,
-                    command,
-                    &user,
-                    &command::shell_argv(shell, text),
-                )
-                .await
-                {
+                match attempt(shared, id, command, &user, &command::shell_argv(shell, text)).await {
                     Err(error @ Error::CommandNotFound { .. }) => missing = Some(error),
                     done => {
                         if *shell == "sh" && done.is_ok() {
@@ -69,16 +57,12 @@ async fn attempt(
     let number = shared.next_number();
     let tree = shared.new_tree(number, command.memory_bytes)?;
     let spawn = spawn_request(shared, number, command, user, argv, &tree)?;
-    let (theirs, ours) = pipes::make(&command.stdin, shared.outside((user.uid, user.gid)))
+    let (theirs, ours) = pipes::make(&command.stdin, shared.null.as_fd(), shared.outside((user.uid, user.gid)))
         .map_err(|error| Error::io("make the command's pipes", &error))?;
     let news = shared.link.listen(number)?;
     let (started, started_at) = (Instant::now(), SystemTime::now());
     let spawned = {
-        let mut fds: Vec<BorrowedFd<'_>> = vec![
-            theirs.stdin.as_fd(),
-            theirs.stdout.as_fd(),
-            theirs.stderr.as_fd(),
-        ];
+        let mut fds: Vec<BorrowedFd<'_>> = vec![theirs.stdin.as_fd(), theirs.stdout.as_fd(), theirs.stderr.as_fd()];
         if let Tree::Cgroup(leaf) = &tree {
             fds.push(leaf.dir());
             fds.extend(leaf.memory_procs());
@@ -120,12 +104,8 @@ fn spawn_request(
     user.environment(&mut defaults);
     let environment = command::environment(&defaults, &command.env);
     let program = argv.first().map(OsString::as_os_str).unwrap_or_default();
-    let candidates = command::candidates(
-        program,
-        environment
-            .get(std::ffi::OsStr::new("PATH"))
-            .map(OsString::as_os_str),
-    );
+    let candidates =
+        command::candidates(program, environment.get(std::ffi::OsStr::new("PATH")).map(OsString::as_os_str));
     let (argv, env) = (command::raw(argv), command::strings(&environment));
     command::check_length(&argv, &env)?;
     let (in_cgroup, in_memory_cgroup) = match tree {
@@ -170,51 +150,31 @@ fn refusal(error: SpawnError, command: &Command, argv: &[OsString]) -> Error {
         SpawnError::Other(error) => return error,
         SpawnError::Refused { stage, error } => (stage, error),
     };
-    let program = argv
-        .first()
-        .map(|name| name.to_string_lossy().into_owned())
-        .unwrap_or_default();
+    let program = argv.first().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     match (stage, Errno::from_io_error(&error)) {
-        (SpawnStage::Exec, Some(Errno::NOENT | Errno::NOTDIR)) => {
-            Error::CommandNotFound { program }
-        }
+        (SpawnStage::Exec, Some(Errno::NOENT | Errno::NOTDIR)) => Error::CommandNotFound { program },
         (SpawnStage::Exec, Some(Errno::TOOBIG)) => {
             let bytes = argv.iter().map(|word| word.as_bytes().len() as u64).sum();
             Error::ArgumentsTooLong { bytes }
         }
-        (SpawnStage::Exec, Some(Errno::NOEXEC)) => Error::NotExecutable {
-            program,
-            why: "it is no program that this machine can run".to_owned(),
-        },
-        (SpawnStage::Exec, _) => Error::NotExecutable {
-            program,
-            why: plain(&error),
-        },
+        (SpawnStage::Exec, Some(Errno::NOEXEC)) => {
+            Error::NotExecutable { program, why: "it is no program that this machine can run".to_owned() }
+        }
+        (SpawnStage::Exec, _) => Error::NotExecutable { program, why: plain(&error) },
         (SpawnStage::Cwd, _) => {
-            let cwd = command
-                .cwd
-                .as_deref()
-                .map_or_else(|| "/workspace".into(), |cwd| cwd.to_string_lossy());
-            Error::CwdNotFound {
-                cwd: cwd.into_owned(),
-                why: plain(&error),
-            }
+            let cwd = command.cwd.as_deref().map_or_else(|| "/workspace".into(), |cwd| cwd.to_string_lossy());
+            Error::CwdNotFound { cwd: cwd.into_owned(), why: plain(&error) }
         }
-        (SpawnStage::User, _) => Error::UserNotFound {
-            user: command.user.clone().unwrap_or_default(),
-            hint: Some(user::NOT_MAPPED),
-        },
-        (SpawnStage::Clone, Some(Errno::AGAIN | Errno::NOMEM)) => {
-            Error::ProcessLimit { why: plain(&error) }
+        (SpawnStage::User, _) => {
+            Error::UserNotFound { user: command.user.clone().unwrap_or_default(), hint: Some(user::NOT_MAPPED) }
         }
+        (SpawnStage::Clone, Some(Errno::AGAIN | Errno::NOMEM)) => Error::ProcessLimit { why: plain(&error) },
         (SpawnStage::Limits, _) => Error::LimitUnavailable {
             what: format!("cannot set the limit on open files: {}", plain(&error)),
             hint: Some("the limit must not be above that of the server".to_owned()),
         },
         (SpawnStage::Request | SpawnStage::Clone | SpawnStage::Cgroup | SpawnStage::Session, _) => {
-            Error::Internal {
-                what: format!("the command was not started: {stage:?}: {error}"),
-            }
+            Error::Internal { what: format!("the command was not started: {stage:?}: {error}") }
         }
     }
 }
@@ -222,8 +182,5 @@ fn refusal(error: SpawnError, command: &Command, argv: &[OsString]) -> Error {
 /// The message without Rust's `(os error N)`.
 fn plain(error: &io::Error) -> String {
     let text = error.to_string();
-    text.split(" (os error")
-        .next()
-        .unwrap_or_default()
-        .to_lowercase()
+    text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }

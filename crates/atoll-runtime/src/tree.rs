@@ -42,10 +42,7 @@ impl Tree {
                 Ok(false) => 0,
                 _ => leaf.count().map_or(0, |count| count as u64),
             },
-            Self::Warden(command) => link
-                .members(*command)
-                .await
-                .map_or(0, |pids| pids.len() as u64),
+            Self::Warden(command) => link.members(*command).await.map_or(0, |pids| pids.len() as u64),
         }
     }
 
@@ -61,9 +58,7 @@ impl Tree {
     pub(crate) async fn signal(&self, link: &Link, signal: i32) -> Result<u64, Error> {
         match self {
             Self::Cgroup(leaf) => leaf
-                .signal_tree(signal, FREEZE_WITHIN, |pid, signal| {
-                    ignore_gone(process::kill(pid, signal))
-                })
+                .signal_tree(signal, FREEZE_WITHIN, |pid, signal| ignore_gone(process::kill(pid, signal)))
                 .map(|count| count as u64)
                 .map_err(|error| Error::Internal {
                     what: format!("failed to signal the command's processes: {error}"),
@@ -88,9 +83,7 @@ impl Tree {
     /// Whether the kernel killed one of its processes for want of memory.
     pub(crate) fn oom_killed(&self) -> bool {
         match self {
-            Self::Cgroup(leaf) => leaf
-                .oom_kills()
-                .is_ok_and(|kills| kills.is_some_and(|kills| kills > 0)),
+            Self::Cgroup(leaf) => leaf.oom_kills().is_ok_and(|kills| kills.is_some_and(|kills| kills > 0)),
             Self::Warden(_) => false,
         }
     }
@@ -103,9 +96,7 @@ fn libc_kill() -> i32 {
 /// A process that has ended in the meantime needs no signal.
 fn ignore_gone(result: io::Result<()>) -> io::Result<()> {
     match result {
-        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => {
-            Ok(())
-        }
+        Err(error) if error.raw_os_error() == Some(rustix::io::Errno::SRCH.raw_os_error()) => Ok(()),
         other => other,
     }
 }

@@ -47,15 +47,10 @@ pub(crate) async fn resolve(shared: &Shared, wanted: Option<&str>) -> Result<Use
     let Some(wanted) = wanted else {
         return Ok(default_user(shared));
     };
-    let (name, group) = wanted
-        .split_once(':')
-        .map_or((wanted, None), |(name, group)| (name, Some(group)));
+    let (name, group) = wanted.split_once(':').map_or((wanted, None), |(name, group)| (name, Some(group)));
     let passwd = read_inside(shared, "/etc/passwd").await?;
     let groups = read_inside(shared, "/etc/group").await?;
-    let not_found = |hint| Error::UserNotFound {
-        user: wanted.to_owned(),
-        hint,
-    };
+    let not_found = |hint| Error::UserNotFound { user: wanted.to_owned(), hint };
     let mut user = find_user(&passwd, name).ok_or_else(|| not_found(None))?;
     if let Some(group) = group {
         user.gid = find_group(&groups, group).ok_or_else(|| not_found(None))?;
@@ -73,13 +68,7 @@ fn default_user(shared: &Shared) -> User {
         Isolation::Namespaces => (0, 0),
         Isolation::None => (identity::user(), identity::group()),
     };
-    User {
-        uid,
-        gid,
-        groups: None,
-        name: None,
-        home: None,
-    }
+    User { uid, gid, groups: None, name: None, home: None }
 }
 
 /// Groups can be set where ids are a range, and by root on the host itself.
@@ -100,21 +89,16 @@ async fn read_inside(shared: &Shared, path: &str) -> Result<String, Error> {
         return Ok(String::new());
     }
     let mut bytes = Vec::new();
-    file.take(FILE_MAX)
-        .read_to_end(&mut bytes)
-        .map_err(|error| Error::io("read the sandbox's users", &error))?;
+    file.take(FILE_MAX).read_to_end(&mut bytes).map_err(|error| Error::io("read the sandbox's users", &error))?;
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
 fn find_user(passwd: &str, wanted: &str) -> Option<User> {
     let number: Option<u32> = wanted.parse().ok();
-    let line = passwd
-        .lines()
-        .map(|line| line.split(':').collect::<Vec<_>>())
-        .find(|fields| {
-            fields.first() == Some(&wanted)
-                || number.is_some_and(|number| fields.get(2) == Some(&number.to_string().as_str()))
-        });
+    let line = passwd.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| {
+        fields.first() == Some(&wanted)
+            || number.is_some_and(|number| fields.get(2) == Some(&number.to_string().as_str()))
+    });
     match line {
         Some(fields) => Some(User {
             uid: fields.get(2)?.parse().ok()?,
@@ -124,21 +108,13 @@ fn find_user(passwd: &str, wanted: &str) -> Option<User> {
             home: fields.get(5).map(|home| (*home).to_owned()),
         }),
         // A number needs no entry.
-        None => number.map(|uid| User {
-            uid,
-            gid: uid,
-            groups: None,
-            name: None,
-            home: Some("/".to_owned()),
-        }),
+        None => number.map(|uid| User { uid, gid: uid, groups: None, name: None, home: Some("/".to_owned()) }),
     }
 }
 
 fn find_group(groups: &str, wanted: &str) -> Option<u32> {
-    let named = groups
-        .lines()
-        .map(|line| line.split(':').collect::<Vec<_>>())
-        .find(|fields| fields.first() == Some(&wanted));
+    let named =
+        groups.lines().map(|line| line.split(':').collect::<Vec<_>>()).find(|fields| fields.first() == Some(&wanted));
     match named {
         Some(fields) => fields.get(2)?.parse().ok(),
         None => wanted.parse().ok(),
@@ -152,11 +128,7 @@ fn groups_of(groups: &str, user: &User) -> Vec<u32> {
     groups
         .lines()
         .map(|line| line.split(':').collect::<Vec<_>>())
-        .filter(|fields| {
-            fields
-                .get(3)
-                .is_some_and(|members| members.split(',').any(|member| member == name))
-        })
+        .filter(|fields| fields.get(3).is_some_and(|members| members.split(',').any(|member| member == name)))
         .filter_map(|fields| fields.get(2)?.parse().ok())
         .take(64)
         .collect()
@@ -166,20 +138,13 @@ fn groups_of(groups: &str, user: &User) -> Vec<u32> {
 mod tests {
     use super::*;
 
-    const PASSWD: &str =
-        "root:x:0:0:root:/root:/bin/bash\nuser:x:1000:1001::/home/user:/bin/bash\nbad:x:y:z\n";
+    const PASSWD: &str = "root:x:0:0:root:/root:/bin/bash\nuser:x:1000:1001::/home/user:/bin/bash\nbad:x:y:z\n";
 
     #[test]
     fn users_are_found_by_name_and_number() {
         let user = find_user(PASSWD, "user").unwrap();
-        assert_eq!(
-            (user.uid, user.gid, user.home.as_deref()),
-            (1000, 1001, Some("/home/user"))
-        );
-        assert_eq!(
-            find_user(PASSWD, "1000").unwrap().name.as_deref(),
-            Some("user")
-        );
+        assert_eq!((user.uid, user.gid, user.home.as_deref()), (1000, 1001, Some("/home/user")));
+        assert_eq!(find_user(PASSWD, "1000").unwrap().name.as_deref(), Some("user"));
         assert_eq!(find_user(PASSWD, "77").unwrap().uid, 77);
         assert_eq!(find_user(PASSWD, "bad"), None);
         assert_eq!(find_user(PASSWD, "nobody"), None);
@@ -188,10 +153,7 @@ mod tests {
     #[test]
     fn supplementary_groups_come_from_the_member_lists() {
         let user = find_user(PASSWD, "user").unwrap();
-        assert_eq!(
-            groups_of("a:x:5:root,user\nb:x:6:users\nc:x:7:user", &user),
-            [5, 7]
-        );
+        assert_eq!(groups_of("a:x:5:root,user\nb:x:6:users\nc:x:7:user", &user), [5, 7]);
         assert_eq!(find_group("tty:x:5:", "tty"), Some(5));
         assert_eq!(find_group("tty:x:5:", "12"), Some(12));
     }

@@ -24,17 +24,11 @@ pub enum LogPattern {
 impl LogPattern {
     fn compile(&self) -> Result<Pattern, Error> {
         match self {
-            Self::Text(text) if text.is_empty() => {
-                Err(Error::invalid("the text to wait for is empty"))
-            }
+            Self::Text(text) if text.is_empty() => Err(Error::invalid("the text to wait for is empty")),
             Self::Text(text) => Ok(Pattern::Text(text.as_bytes().to_vec())),
-            Self::Regex(text) => {
-                regex::bytes::Regex::new(text)
-                    .map(Pattern::Regex)
-                    .map_err(|error| {
-                        Error::invalid(format!("`{text}` is no regular expression: {error}"))
-                    })
-            }
+            Self::Regex(text) => regex::bytes::Regex::new(text)
+                .map(Pattern::Regex)
+                .map_err(|error| Error::invalid(format!("`{text}` is no regular expression: {error}"))),
         }
     }
 
@@ -75,23 +69,13 @@ impl Process {
     }
 
     /// Waits for output, from position `since` of the log on: what was printed before counts too.
-    pub async fn wait_log(
-        &self,
-        pattern: &LogPattern,
-        since: u64,
-        limit: Option<Duration>,
-    ) -> Result<Match, Error> {
+    pub async fn wait_log(&self, pattern: &LogPattern, since: u64, limit: Option<Duration>) -> Result<Match, Error> {
         let matcher = Matcher::new(pattern.compile()?);
         let what = || pattern.describe();
         within(limit, what, self.find(matcher, since, &what)).await
     }
 
-    async fn find(
-        &self,
-        mut matcher: Matcher,
-        since: u64,
-        what: &impl Fn() -> String,
-    ) -> Result<Match, Error> {
+    async fn find(&self, mut matcher: Matcher, since: u64, what: &impl Fn() -> String) -> Result<Match, Error> {
         let mut reader = self.log().reader(since);
         let found = tokio::select! {
             biased;
@@ -124,12 +108,7 @@ impl Process {
         }
         let shared = self.shared()?;
         let what = || format!("port {} answered", check.port);
-        within(
-            limit,
-            what,
-            self.repeat(&what, || port::answers(&shared.link, check)),
-        )
-        .await
+        within(limit, what, self.repeat(&what, || port::answers(&shared.link, check))).await
     }
 
     /// Waits until the process is blocked on reading its standard input.
@@ -146,9 +125,7 @@ impl Process {
         let mut pause = LOOK_AGAIN;
         let mut status = self.status();
         loop {
-            if matches!(self.state(), ProcessState::Ended | ProcessState::Lingering)
-                && self.end().is_some()
-            {
+            if matches!(self.state(), ProcessState::Ended | ProcessState::Lingering) && self.end().is_some() {
                 return Err(self.too_late(&what()));
             }
             match look().await {
@@ -164,10 +141,7 @@ impl Process {
     }
 
     fn too_late(&self, what: &str) -> Error {
-        Error::EndedWhileWaiting {
-            id: self.id().to_string(),
-            what: what.to_owned(),
-        }
+        Error::EndedWhileWaiting { id: self.id().to_string(), what: what.to_owned() }
     }
 }
 
@@ -178,11 +152,8 @@ async fn within<T>(
 ) -> Result<T, Error> {
     match limit {
         None => wait.await,
-        Some(limit) => timeout(limit, wait).await.unwrap_or_else(|_| {
-            Err(Error::WaitTimeout {
-                what: what(),
-                millis: limit.as_millis(),
-            })
-        }),
+        Some(limit) => timeout(limit, wait)
+            .await
+            .unwrap_or_else(|_| Err(Error::WaitTimeout { what: what(), millis: limit.as_millis() })),
     }
 }

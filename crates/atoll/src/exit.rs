@@ -33,26 +33,21 @@ pub(crate) fn of_end(end: &EndRecord) -> u8 {
         EndReason::Timeout | EndReason::IdleTimeout => TIMEOUT,
         EndReason::OutputLimit => OUTPUT_LIMIT,
         EndReason::SandboxStopped | EndReason::HostLost => FAILED,
-        EndReason::Exited
-        | EndReason::Signaled
-        | EndReason::Killed
-        | EndReason::Oom
-        | EndReason::ShellExited => {
+        EndReason::Exited | EndReason::Signaled | EndReason::Killed | EndReason::Oom | EndReason::ShellExited => {
             let signal = end.signal.map(|signal| 128 + signal.number());
-            end.code
-                .or(signal)
-                .and_then(|code| u8::try_from(code).ok())
-                .unwrap_or(FAILED)
+            end.code.or(signal).and_then(|code| u8::try_from(code).ok()).unwrap_or(FAILED)
         }
     }
 }
 
 /// The code for a command that was not run.
 pub(crate) fn of_error(error: &Error) -> u8 {
-    match error.code() {
-        ErrorCode::CommandNotFound => NOT_FOUND,
-        ErrorCode::NotExecutable => NOT_EXECUTABLE,
-        _ => FAILED,
+    if error.code() == ErrorCode::CommandNotFound {
+        NOT_FOUND
+    } else if error.code() == ErrorCode::NotExecutable {
+        NOT_EXECUTABLE
+    } else {
+        FAILED
     }
 }
 
@@ -60,9 +55,5 @@ pub(crate) fn of_error(error: &Error) -> u8 {
 pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     // A closed terminal cannot be told anything.
     drop(error.print());
-    if error.use_stderr() {
-        ExitCode::from(FAILED)
-    } else {
-        ExitCode::SUCCESS
-    }
+    if error.use_stderr() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
 }

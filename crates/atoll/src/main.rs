@@ -19,7 +19,7 @@ struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    Run(commands::run::Arguments),
+    Run(Box<commands::run::Arguments>),
     Doctor(commands::doctor::Arguments),
     Bench(commands::bench::Arguments),
 }
@@ -30,7 +30,7 @@ fn main() -> ExitCode {
         Err(error) => return exit::usage(&error),
     };
     match arguments.command {
-        Command::Run(arguments) => commands::run::run(arguments),
+        Command::Run(arguments) => commands::run::run(*arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),
     }

@@ -6,10 +6,7 @@ use std::time::Duration;
 /// `512m`, `2g`, `64k`, `1048576`: bytes, in steps of 1024.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
-    let lower = lower
-        .strip_suffix("ib")
-        .or_else(|| lower.strip_suffix('b'))
-        .unwrap_or(&lower);
+    let lower = lower.strip_suffix("ib").or_else(|| lower.strip_suffix('b')).unwrap_or(&lower);
     let digits = lower.trim_end_matches(|letter: char| letter.is_ascii_alphabetic());
     let factor: u64 = match &lower[digits.len()..] {
         "" => 1,
@@ -19,9 +16,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         "t" => 1 << 40,
         _ => return Err("give bytes, or a number with k, m, g or t".to_owned()),
     };
-    let number: u64 = digits
-        .parse()
-        .map_err(|_| "give bytes, or a number with k, m, g or t".to_owned())?;
+    let number: u64 = digits.parse().map_err(|_| "give bytes, or a number with k, m, g or t".to_owned())?;
     number
         .checked_mul(factor)
         .filter(|bytes| *bytes > 0)
@@ -31,9 +26,7 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
 /// `500ms`, `10s`, `2m`, `1h`; a plain number is seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     let wrong = || "give seconds, or a number with ms, s, m or h".to_owned();
-    let split = text
-        .find(|letter: char| letter.is_ascii_alphabetic())
-        .unwrap_or(text.len());
+    let split = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let seconds = match unit {
         "ms" => 0.001,
@@ -44,27 +37,17 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
     };
     let number: f64 = number.parse().map_err(|_| wrong())?;
     let duration = Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong())?;
-    if duration.is_zero() {
-        Err("must be more than 0".to_owned())
-    } else {
-        Ok(duration)
-    }
+    if duration.is_zero() { Err("must be more than 0".to_owned()) } else { Ok(duration) }
 }
 
 /// `0.5`, `2`: cores, as thousandths.
 pub(crate) fn cpus(text: &str) -> Result<u64, String> {
-    let cores: f64 = text
-        .parse()
-        .map_err(|_| "give a number of cores, such as 1.5".to_owned())?;
+    let cores: f64 = text.parse().map_err(|_| "give a number of cores, such as 1.5".to_owned())?;
     let millis = (cores * 1000.0).round();
     if !(10.0..=1e9).contains(&millis) {
         return Err("must be at least 0.01".to_owned());
     }
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to be within range"
-    )]
+    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be within range")]
     let millis = millis as u64;
     Ok(millis)
 }
@@ -83,31 +66,13 @@ pub(crate) fn variable(text: &str) -> Result<(OsString, Option<OsString>), Strin
     }
 }
 
-/// `name=value`.
-pub(crate) fn label(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text
-        .split_once('=')
-        .ok_or_else(|| "give NAME=VALUE".to_owned())?;
-    if name.is_empty() {
-        Err("a label needs a name".to_owned())
-    } else {
-        Ok((name.to_owned(), value.to_owned()))
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn sizes() {
-        for (text, bytes) in [
-            ("1", 1),
-            ("64k", 65_536),
-            ("512m", 536_870_912),
-            ("2GiB", 2 << 30),
-            ("1kb", 1024),
-        ] {
+        for (text, bytes) in [("1", 1), ("64k", 65_536), ("512m", 536_870_912), ("2GiB", 2 << 30), ("1kb", 1024)] {
             assert_eq!(size(text), Ok(bytes), "{text}");
         }
         for text in ["", "0", "m", "-1", "1x", "1.5g", "99999999999t"] {
@@ -117,13 +82,7 @@ mod tests {
 
     #[test]
     fn durations() {
-        for (text, millis) in [
-            ("1", 1000),
-            ("1.5", 1500),
-            ("250ms", 250),
-            ("2m", 120_000),
-            ("1h", 3_600_000),
-        ] {
+        for (text, millis) in [("1", 1000), ("1.5", 1500), ("250ms", 250), ("2m", 120_000), ("1h", 3_600_000)] {
             assert_eq!(duration(text), Ok(Duration::from_millis(millis)), "{text}");
         }
         for text in ["", "0", "-1s", "5d", "s", "nan", "inf"] {

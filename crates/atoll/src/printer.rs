@@ -32,14 +32,9 @@ struct Failure {
 /// Tells a failure: for people on stderr with its hint, for programs as JSON on stdout.
 pub(crate) fn failure(error: &Error, as_json: bool) {
     let told = if as_json {
-        json(&Failure {
-            error: error.body(),
-        })
+        json(&Failure { error: error.body() })
     } else {
-        let hint = error
-            .hint()
-            .map(|hint| format!("hint: {hint}\n"))
-            .unwrap_or_default();
+        let hint = error.hint().map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
         err(format!("error: {error}\n{hint}").as_bytes())
     };
     // Nobody is listening any more: there is no other way to say so.

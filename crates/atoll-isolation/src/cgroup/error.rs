@@ -79,11 +79,7 @@ pub enum Error {
 impl Error {
     /// Wraps what the kernel said about `path`.
     pub(super) fn io(action: &'static str, path: &Path, cause: io::Error) -> Self {
-        Self::Io {
-            action,
-            path: path.to_owned(),
-            cause,
-        }
+        Self::Io { action, path: path.to_owned(), cause }
     }
 
     /// True if the directory is not there (any more).
@@ -119,9 +115,9 @@ impl Error {
             Self::NoController { .. } => Some(
                 "run `atoll doctor`; start atoll as root, or by `systemd-run --user --scope -p Delegate=yes`, or leave the limit out",
             ),
-            Self::NoTree { .. } => Some(
-                "run `atoll doctor`; a cgroup2 filesystem must be mounted and writable at our place in it",
-            ),
+            Self::NoTree { .. } => {
+                Some("run `atoll doctor`; a cgroup2 filesystem must be mounted and writable at our place in it")
+            }
             Self::BadName { .. } => Some("use letters, digits, `-` and `_`, at most 128 of them"),
             Self::Left { .. } => Some("see which processes are listed in cgroup.procs there"),
             Self::OutOfRange { .. }
@@ -158,23 +154,14 @@ impl fmt::Display for Error {
             Self::OutOfRange { limit, value } => {
                 let (least, most) = limit.range();
                 let unit = limit.unit();
-                write!(
-                    f,
-                    "{limit} limit of {value} {unit} is out of range: must be {least} to {most}"
-                )
+                write!(f, "{limit} limit of {value} {unit} is out of range: must be {least} to {most}")
             }
             Self::NoTree { why } => write!(f, "no cgroup2 tree for the sandbox: {why}"),
             Self::BadName { name } => write!(f, "{name:?} cannot be a cgroup's name"),
-            Self::InitInTheWay { path } => write!(
-                f,
-                "cannot count memory per command: processes sit in {} itself",
-                path.display()
-            ),
-            Self::NotInTime {
-                action,
-                path,
-                within,
-            } => {
+            Self::InitInTheWay { path } => {
+                write!(f, "cannot count memory per command: processes sit in {} itself", path.display())
+            }
+            Self::NotInTime { action, path, within } => {
                 write!(f, "{} did not {action} within {within:?}", path.display())
             }
             Self::Destroyed { name } => {
@@ -183,11 +170,7 @@ impl fmt::Display for Error {
             Self::Left { paths, cause } => {
                 write!(f, "failed to remove {}: {}", listed(paths), lower(cause))
             }
-            Self::Io {
-                action,
-                path,
-                cause,
-            } => {
+            Self::Io { action, path, cause } => {
                 write!(f, "failed to {action} {}: {}", path.display(), lower(cause))
             }
         }
@@ -206,11 +189,7 @@ impl From<Error> for io::Error {
 const LISTED: usize = 4;
 
 fn listed(paths: &[PathBuf]) -> String {
-    let names: Vec<_> = paths
-        .iter()
-        .take(LISTED)
-        .map(|path| path.display().to_string())
-        .collect();
+    let names: Vec<_> = paths.iter().take(LISTED).map(|path| path.display().to_string()).collect();
     match paths.len().saturating_sub(LISTED) {
         0 => names.join(", "),
         more => format!("{} and {more} more", names.join(", ")),
@@ -221,9 +200,7 @@ fn listed(paths: &[PathBuf]) -> String {
 pub(super) fn lower(cause: &io::Error) -> String {
     let text = cause.to_string();
     let mut letters = text.chars();
-    letters.next().map_or_else(String::new, |first| {
-        first.to_lowercase().chain(letters).collect()
-    })
+    letters.next().map_or_else(String::new, |first| first.to_lowercase().chain(letters).collect())
 }
 
 #[cfg(test)]
@@ -234,27 +211,15 @@ mod tests {
     fn text_names_the_path_and_the_cause() {
         let denied = io::Error::from_raw_os_error(libc::EACCES);
         let error = Error::io("make", Path::new("/sys/fs/cgroup/atoll"), denied);
-        assert_eq!(
-            error.to_string(),
-            "failed to make /sys/fs/cgroup/atoll: permission denied (os error 13)"
-        );
-        assert_eq!(
-            io::Error::from(error).kind(),
-            io::ErrorKind::PermissionDenied
-        );
+        assert_eq!(error.to_string(), "failed to make /sys/fs/cgroup/atoll: permission denied (os error 13)");
+        assert_eq!(io::Error::from(error).kind(), io::ErrorKind::PermissionDenied);
     }
 
     #[test]
     fn a_missing_controller_says_which_and_why_and_hints() {
         let why = "no memory controller is mounted".to_owned();
-        let error = Error::NoController {
-            limit: Limit::Memory,
-            why,
-        };
-        assert_eq!(
-            error.to_string(),
-            "cannot limit memory on this machine: no memory controller is mounted"
-        );
+        let error = Error::NoController { limit: Limit::Memory, why };
+        assert_eq!(error.to_string(), "cannot limit memory on this machine: no memory controller is mounted");
         assert!(error.hint().unwrap().contains("atoll doctor"));
     }
 

@@ -18,9 +18,7 @@ pub(super) fn read(path: &Path) -> Result<String, Error> {
 /// A file that holds one number.
 pub(super) fn read_number(path: &Path) -> Result<u64, Error> {
     let text = read(path)?;
-    text.trim()
-        .parse()
-        .map_err(|_| Error::io("read", path, not_understood(&text)))
+    text.trim().parse().map_err(|_| Error::io("read", path, not_understood(&text)))
 }
 
 /// One value of a "flat keyed" file (`key value` per line, as in cgroup-v2.rst, "Format").
@@ -33,27 +31,20 @@ pub(super) fn read_key(path: &Path, key: &str) -> Result<u64, Error> {
 pub(super) fn reread_key(file: &File, path: &Path, key: &str) -> Result<u64, Error> {
     // `populated 1\nfrozen 0\n` today; room for more keys.
     let mut buffer = [0; 256];
-    let length = file
-        .read_at(&mut buffer, 0)
-        .map_err(|cause| Error::io("read", path, cause))?;
+    let length = file.read_at(&mut buffer, 0).map_err(|cause| Error::io("read", path, cause))?;
     let text = String::from_utf8_lossy(&buffer[..length]);
     find_key(&text, key).ok_or_else(|| Error::io("read", path, not_understood(&text)))
 }
 
 /// Writes a value with one write(2), as the kernel's parsers want it.
 pub(super) fn write(path: &Path, value: &str) -> Result<(), Error> {
-    open_to_write(path)?
-        .write_all(value.as_bytes())
-        .map_err(|cause| Error::io("write to", path, cause))
+    open_to_write(path)?.write_all(value.as_bytes()).map_err(|cause| Error::io("write to", path, cause))
 }
 
 /// Opens for writing. The kernel remembers who opened the file, and checks that one's rights when
 /// a process is moved (cgroup-v2.rst, "Delegation Containment").
 pub(super) fn open_to_write(path: &Path) -> Result<File, Error> {
-    OpenOptions::new()
-        .write(true)
-        .open(path)
-        .map_err(|cause| Error::io("open", path, cause))
+    OpenOptions::new().write(true).open(path).map_err(|cause| Error::io("open", path, cause))
 }
 
 fn find_key(text: &str, key: &str) -> Option<u64> {
@@ -65,10 +56,7 @@ fn find_key(text: &str, key: &str) -> Option<u64> {
 
 pub(super) fn not_understood(text: &str) -> io::Error {
     let start: String = text.chars().take(40).collect();
-    io::Error::new(
-        io::ErrorKind::InvalidData,
-        format!("did not expect {start:?}"),
-    )
+    io::Error::new(io::ErrorKind::InvalidData, format!("did not expect {start:?}"))
 }
 
 #[cfg(test)]
@@ -97,9 +85,6 @@ mod tests {
         let path = dir.path().join("pids.current");
         std::fs::write(&path, "lots\n").unwrap();
         let error = read_number(&path).unwrap_err().to_string();
-        assert!(
-            error.ends_with(r#"pids.current: did not expect "lots\n""#),
-            "{error}"
-        );
+        assert!(error.ends_with(r#"pids.current: did not expect "lots\n""#), "{error}");
     }
 }

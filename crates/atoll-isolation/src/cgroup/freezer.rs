@@ -39,11 +39,7 @@ fn wait_until_frozen(dir: &Path, events: &File, within: Duration) -> Result<(), 
     let mut patience = Patience::new(within);
     while file::reread_key(events, dir, "frozen")? == 0 {
         if !patience.wait() {
-            return Err(Error::NotInTime {
-                action: "freeze",
-                path: dir.to_owned(),
-                within,
-            });
+            return Err(Error::NotInTime { action: "freeze", path: dir.to_owned(), within });
         }
     }
     Ok(())

@@ -58,12 +58,7 @@ impl Group {
 
     /// Makes the directories of a sandbox and sets its limits. `owner` may then move processes
     /// between the sandbox's leaves, and nothing else. On failure nothing is left.
-    pub fn create(
-        layout: &Layout,
-        name: &str,
-        limits: &Limits,
-        owner: Option<Owner>,
-    ) -> Result<Self, Error> {
+    pub fn create(layout: &Layout, name: &str, limits: &Limits, owner: Option<Owner>) -> Result<Self, Error> {
         check_name(name)?;
         limits.check()?;
         layout.require(limits)?;

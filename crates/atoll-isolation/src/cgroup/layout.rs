@@ -88,18 +88,10 @@ impl Layout {
     }
 
     fn nothing(why: &str) -> Self {
-        let missing = || Controller::Missing {
-            why: why.to_owned(),
-        };
+        let missing = || Controller::Missing { why: why.to_owned() };
         Self {
-            tree: Tree::Unavailable {
-                why: why.to_owned(),
-            },
-            controllers: Controllers {
-                memory: missing(),
-                pids: missing(),
-                cpu: missing(),
-            },
+            tree: Tree::Unavailable { why: why.to_owned() },
+            controllers: Controllers { memory: missing(), pids: missing(), cpu: missing() },
         }
     }
 
@@ -127,9 +119,7 @@ impl Controller {
         };
         match probe::v1(mounts.v1(limit), limit) {
             Ok(parent) => Self::V1(parent),
-            Err(why) => Self::Missing {
-                why: format!("{why_not_v2}; {why}"),
-            },
+            Err(why) => Self::Missing { why: format!("{why_not_v2}; {why}") },
         }
     }
 }
@@ -181,16 +171,11 @@ mod tests {
 
     fn hybrid() -> Layout {
         Layout {
-            tree: Tree::Cgroup2 {
-                mount: "/c/unified".into(),
-                parent: "/c/unified/atoll".into(),
-            },
+            tree: Tree::Cgroup2 { mount: "/c/unified".into(), parent: "/c/unified/atoll".into() },
             controllers: Controllers {
                 memory: Controller::V1("/c/memory/atoll".into()),
                 pids: Controller::V2,
-                cpu: Controller::Missing {
-                    why: "no cpu controller is mounted".to_owned(),
-                },
+                cpu: Controller::Missing { why: "no cpu controller is mounted".to_owned() },
             },
         }
     }
@@ -206,18 +191,11 @@ mod tests {
 
     #[test]
     fn only_a_limit_that_is_asked_for_must_be_there() {
-        let mut limits = Limits {
-            memory_bytes: Some(1 << 30),
-            pids: Some(9),
-            cpu_millis: None,
-        };
+        let mut limits = Limits { memory_bytes: Some(1 << 30), pids: Some(9), cpu_millis: None };
         assert!(hybrid().require(&limits).is_ok());
         limits.cpu_millis = Some(500);
         let error = hybrid().require(&limits).unwrap_err();
-        assert_eq!(
-            error.to_string(),
-            "cannot limit cpu on this machine: no cpu controller is mounted"
-        );
+        assert_eq!(error.to_string(), "cannot limit cpu on this machine: no cpu controller is mounted");
     }
 
     #[test]

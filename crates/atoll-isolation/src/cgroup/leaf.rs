@@ -8,6 +8,7 @@ use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
@@ -28,6 +29,7 @@ pub struct Leaf {
     cell: Arc<Cell>,
     memory: Memory,
     held: Mutex<Held>,
+    killed: AtomicBool,
     pool: Arc<Pool>,
 }
 
@@ -51,12 +53,7 @@ enum Held {
 
 impl Leaf {
     pub(super) fn new(cell: Arc<Cell>, memory: Memory, pool: Arc<Pool>) -> Self {
-        Self {
-            cell,
-            memory,
-            held: Mutex::new(Held::Running),
-            pool,
-        }
+        Self { cell, memory, held: Mutex::new(Held::Running), killed: AtomicBool::new(false), pool }
     }
 
     /// The same leaf, with its memory counted elsewhere than before.
@@ -95,10 +92,7 @@ impl Leaf {
         let pid = host_pid.to_string();
         file::write(&self.cell.path.join("cgroup.procs"), &pid)?;
         match &self.memory {
-            Memory::Beside {
-                home: Home::V1(dir) | Home::V2(dir),
-                ..
-            } => file::write(&dir.join("cgroup.procs"), &pid),
+            Memory::Beside { home: Home::V1(dir) | Home::V2(dir), .. } => file::write(&dir.join("cgroup.procs"), &pid),
             Memory::Shared | Memory::InLeaf(_) => Ok(()),
         }
     }
@@ -114,11 +108,7 @@ impl Leaf {
         while self.populated()? {
             if !patience.wait() {
                 let path = self.cell.path.clone();
-                return Err(Error::NotInTime {
-                    action: "empty",
-                    path,
-                    within,
-                });
+                return Err(Error::NotInTime { action: "empty", path, within });
             }
         }
         Ok(())
@@ -137,6 +127,7 @@ impl Leaf {
     /// Kills all of it at once; no fork escapes, frozen or not. They are dead when the leaf is
     /// empty, a moment later.
     pub fn kill(&self) -> Result<(), Error> {
+        self.killed.store(true, Ordering::Relaxed);
         file::write(&self.cell.path.join("cgroup.kill"), "1")
     }
 
@@ -183,11 +174,7 @@ impl Leaf {
         sent
     }
 
-    fn send_to_all(
-        &self,
-        signal: i32,
-        send: impl Fn(u32, i32) -> io::Result<()>,
-    ) -> Result<usize, Error> {
+    fn send_to_all(&self, signal: i32, send: impl Fn(u32, i32) -> io::Result<()>) -> Result<usize, Error> {
         let mut refused = None;
         let mut count = 0;
         for pid in self.pids()? {
@@ -197,9 +184,7 @@ impl Leaf {
                 Err(cause) => refused = refused.or(Some(cause)),
             }
         }
-        refused.map_or(Ok(count), |cause| {
-            Err(Error::io("signal the processes of", &self.cell.path, cause))
-        })
+        refused.map_or(Ok(count), |cause| Err(Error::io("signal the processes of", &self.cell.path, cause)))
     }
 
     /// How many of its processes were killed for want of memory; `None` if its memory is not
@@ -239,14 +224,14 @@ impl Drop for Leaf {
         let reuse = match &self.memory {
             Memory::Shared => Reuse::Yes,
             Memory::InLeaf(_) => Reuse::No,
-            Memory::Beside {
-                home: Home::V1(dir) | Home::V2(dir),
-                ..
-            } => {
+            Memory::Beside { home: Home::V1(dir) | Home::V2(dir), .. } => {
                 self.pool.discard(dir);
                 Reuse::Yes
             }
         };
+        // The kernel counts kills of a cgroup and compares the count of the *parent's* cgroup when a process is cloned
+        // into it (cgroup_css_set_fork, seen on 6.18): one that was ever killed kills whatever is born in it.
+        let reuse = if self.killed.load(Ordering::Relaxed) { Reuse::No } else { reuse };
         self.pool.give_back(Arc::clone(&self.cell), reuse);
     }
 }

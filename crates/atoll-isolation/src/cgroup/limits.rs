@@ -99,9 +99,7 @@ impl Limit {
     pub(super) fn check(self, value: Option<u64>) -> Result<(), Error> {
         let (least, most) = self.range();
         match value {
-            Some(value) if value < least || value > most => {
-                Err(Error::OutOfRange { limit: self, value })
-            }
+            Some(value) if value < least || value > most => Err(Error::OutOfRange { limit: self, value }),
             Some(_) | None => Ok(()),
         }
     }
@@ -136,9 +134,7 @@ impl Limits {
     }
 
     pub(super) fn check(&self) -> Result<(), Error> {
-        Limit::ALL
-            .iter()
-            .try_for_each(|limit| limit.check(self.get(*limit)))
+        Limit::ALL.iter().try_for_each(|limit| limit.check(self.get(*limit)))
     }
 }
 
@@ -147,9 +143,7 @@ pub(super) fn write(home: &Home, limit: Limit, value: Option<u64>) -> Result<(),
     match (limit, home) {
         (Limit::Memory, Home::V2(dir)) => write_memory_v2(dir, value),
         (Limit::Memory, Home::V1(dir)) => write_memory_v1(dir, value),
-        (Limit::Pids, Home::V2(dir) | Home::V1(dir)) => {
-            file::write(&dir.join("pids.max"), &number_or(value, "max"))
-        }
+        (Limit::Pids, Home::V2(dir) | Home::V1(dir)) => file::write(&dir.join("pids.max"), &number_or(value, "max")),
         (Limit::Cpu, Home::V2(dir)) => {
             let Bandwidth { quota, period } = Bandwidth::of(value);
             let text = format!("{} {period}", number_or(quota, "max"));
@@ -225,20 +219,13 @@ mod tests {
     use std::fs;
 
     /// A directory that looks like a cgroup's, and what is in its files after `write`.
-    fn written(
-        files: &[&str],
-        home: fn(PathBuf) -> Home,
-        limit: Limit,
-        value: Option<u64>,
-    ) -> String {
+    fn written(files: &[&str], home: fn(PathBuf) -> Home, limit: Limit, value: Option<u64>) -> String {
         let dir = tempfile::tempdir().unwrap();
         for file in files {
             fs::write(dir.path().join(file), "").unwrap();
         }
         write(&home(dir.path().to_owned()), limit, value).unwrap();
-        let texts = files
-            .iter()
-            .map(|file| fs::read_to_string(dir.path().join(file)).unwrap());
+        let texts = files.iter().map(|file| fs::read_to_string(dir.path().join(file)).unwrap());
         texts.collect::<Vec<_>>().join(" | ")
     }
 
@@ -250,20 +237,14 @@ mod tests {
         assert_eq!(written(&v2, Home::V2, Limit::Memory, None), "max | max");
         assert_eq!(written(&v2[..1], Home::V2, Limit::Memory, some), "1048576");
         let v1 = ["memory.limit_in_bytes", "memory.memsw.limit_in_bytes"];
-        assert_eq!(
-            written(&v1, Home::V1, Limit::Memory, some),
-            "1048576 | 1048576"
-        );
+        assert_eq!(written(&v1, Home::V1, Limit::Memory, some), "1048576 | 1048576");
         assert_eq!(written(&v1, Home::V1, Limit::Memory, None), "-1 | -1");
         assert_eq!(written(&v1[..1], Home::V1, Limit::Memory, some), "1048576");
     }
 
     #[test]
     fn processes_are_spelled_alike() {
-        assert_eq!(
-            written(&["pids.max"], Home::V2, Limit::Pids, Some(64)),
-            "64"
-        );
+        assert_eq!(written(&["pids.max"], Home::V2, Limit::Pids, Some(64)), "64");
         assert_eq!(written(&["pids.max"], Home::V1, Limit::Pids, None), "max");
     }
 
@@ -274,18 +255,12 @@ mod tests {
         assert_eq!(v2(Some(1)), "1000 1000000");
         assert_eq!(v2(None), "max 100000");
         let v1 = ["cpu.cfs_quota_us", "cpu.cfs_period_us"];
-        assert_eq!(
-            written(&v1, Home::V1, Limit::Cpu, Some(500)),
-            "50000 | 100000"
-        );
+        assert_eq!(written(&v1, Home::V1, Limit::Cpu, Some(500)), "50000 | 100000");
     }
 
     #[test]
     fn out_of_range_is_refused_in_the_users_words() {
-        let none = Limits {
-            pids: Some(0),
-            ..Limits::default()
-        };
+        let none = Limits { pids: Some(0), ..Limits::default() };
         assert_eq!(
             none.check().unwrap_err().to_string(),
             "processes limit of 0 processes is out of range: must be 1 to 4194304"

@@ -31,16 +31,11 @@ impl Mounts {
     pub(super) fn parse(mountinfo: &str, cgroup: &str) -> Self {
         let mounts = visible(mountinfo.lines().filter_map(Mount::parse).collect());
         let v1 = |controller: &str| {
-            let path = own_path(cgroup, |names| {
-                names.split(',').any(|name| name == controller)
-            });
+            let path = own_path(cgroup, |names| names.split(',').any(|name| name == controller));
             best(mounts.iter().filter(|mount| mount.has_v1(controller)), path)
         };
         Self {
-            cgroup2: best(
-                mounts.iter().filter(|mount| mount.kind == "cgroup2"),
-                own_path(cgroup, str::is_empty),
-            ),
+            cgroup2: best(mounts.iter().filter(|mount| mount.kind == "cgroup2"), own_path(cgroup, str::is_empty)),
             memory: v1("memory"),
             pids: v1("pids"),
             cpu: v1("cpu"),
@@ -75,12 +70,7 @@ impl<'text> Mount<'text> {
         let (root, point) = (place.next()?, place.next()?);
         let mut what = what.split(' ');
         let kind = what.next()?;
-        Some(Self {
-            root: unescape(root),
-            point: unescape(point),
-            kind,
-            options: what.nth(1).unwrap_or_default(),
-        })
+        Some(Self { root: unescape(root), point: unescape(point), kind, options: what.nth(1).unwrap_or_default() })
     }
 
     fn has_v1(&self, controller: &str) -> bool {
@@ -116,17 +106,11 @@ fn visible(mounts: Vec<Mount<'_>>) -> Vec<Mount<'_>> {
 }
 
 /// The first mount that shows our own cgroup, or else the first.
-fn best<'a>(
-    mounts: impl Iterator<Item = &'a Mount<'a>>,
-    path: Option<PathBuf>,
-) -> Option<Hierarchy> {
+fn best<'a>(mounts: impl Iterator<Item = &'a Mount<'a>>, path: Option<PathBuf>) -> Option<Hierarchy> {
     let mut first = None;
     for mount in mounts {
         let own = path.as_deref().and_then(|path| mount.directory_of(path));
-        let found = Hierarchy {
-            mount: mount.point.clone(),
-            own,
-        };
+        let found = Hierarchy { mount: mount.point.clone(), own };
         if found.own.is_some() {
             return Some(found);
         }
@@ -147,15 +131,8 @@ fn own_path(cgroup: &str, wanted: impl Fn(&str) -> bool) -> Option<PathBuf> {
 
 /// mountinfo writes space, tab, newline and backslash as three octal digits.
 fn unescape(text: &str) -> PathBuf {
-    let marks = [
-        ("\\040", " "),
-        ("\\011", "\t"),
-        ("\\012", "\n"),
-        ("\\134", "\\"),
-    ];
-    let plain = marks.iter().fold(text.to_owned(), |text, (mark, plain)| {
-        text.replace(mark, plain)
-    });
+    let marks = [("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")];
+    let plain = marks.iter().fold(text.to_owned(), |text, (mark, plain)| text.replace(mark, plain));
     PathBuf::from(plain)
 }
 
@@ -184,10 +161,7 @@ mod tests {
             name: "pure v2, systemd, a service of root",
             mountinfo: "29 23 0:26 / /sys/fs/cgroup rw,nosuid shared:4 - cgroup2 cgroup2 rw,nsdelegate,memory_recursiveprot",
             cgroup: "0::/system.slice/atoll.service",
-            expected: only(
-                "/sys/fs/cgroup",
-                Some("/sys/fs/cgroup/system.slice/atoll.service"),
-            ),
+            expected: only("/sys/fs/cgroup", Some("/sys/fs/cgroup/system.slice/atoll.service")),
         },
         Case {
             name: "pure v2, a user's session",
@@ -195,9 +169,7 @@ mod tests {
             cgroup: "0::/user.slice/user-1000.slice/user@1000.service/app.slice/a.scope\n",
             expected: only(
                 "/sys/fs/cgroup",
-                Some(
-                    "/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/a.scope",
-                ),
+                Some("/sys/fs/cgroup/user.slice/user-1000.slice/user@1000.service/app.slice/a.scope"),
             ),
         },
         Case {
@@ -211,10 +183,7 @@ mod tests {
             cgroup: "8:pids:/\n4:memory:/jobs/54\n2:cpuacct:/\n1:cpu:/\n0::/\n",
             expected: [
                 Some(("/sys/fs/cgroup/unified", Some("/sys/fs/cgroup/unified"))),
-                Some((
-                    "/sys/fs/cgroup/memory",
-                    Some("/sys/fs/cgroup/memory/jobs/54"),
-                )),
+                Some(("/sys/fs/cgroup/memory", Some("/sys/fs/cgroup/memory/jobs/54"))),
                 Some(("/sys/fs/cgroup/pids", Some("/sys/fs/cgroup/pids"))),
                 Some(("/sys/fs/cgroup/cpu", Some("/sys/fs/cgroup/cpu"))),
             ],
@@ -227,15 +196,9 @@ mod tests {
             cgroup: "4:memory:/user.slice\n3:cpu,cpuacct:/user.slice\n1:name=systemd:/user.slice\n",
             expected: [
                 None,
-                Some((
-                    "/sys/fs/cgroup/memory",
-                    Some("/sys/fs/cgroup/memory/user.slice"),
-                )),
+                Some(("/sys/fs/cgroup/memory", Some("/sys/fs/cgroup/memory/user.slice"))),
                 None,
-                Some((
-                    "/sys/fs/cgroup/cpu,cpuacct",
-                    Some("/sys/fs/cgroup/cpu,cpuacct/user.slice"),
-                )),
+                Some(("/sys/fs/cgroup/cpu,cpuacct", Some("/sys/fs/cgroup/cpu,cpuacct/user.slice"))),
             ],
         },
         Case {
@@ -254,12 +217,7 @@ mod tests {
             name: "container that sees only its part of the host's tree",
             mountinfo: "900 880 0:32 /docker/abc /sys/fs/cgroup/memory ro - cgroup cgroup rw,memory",
             cgroup: "4:memory:/docker/abc\n",
-            expected: [
-                None,
-                Some(("/sys/fs/cgroup/memory", Some("/sys/fs/cgroup/memory"))),
-                None,
-                None,
-            ],
+            expected: [None, Some(("/sys/fs/cgroup/memory", Some("/sys/fs/cgroup/memory"))), None, None],
         },
         Case {
             name: "container with a mount from outside its namespace",
@@ -290,10 +248,7 @@ mod tests {
             let found = Mounts::parse(case.mountinfo, case.cgroup);
             let found = [found.cgroup2, found.memory, found.pids, found.cpu];
             let expected = case.expected.map(|expected| {
-                expected.map(|(mount, own)| Hierarchy {
-                    mount: mount.into(),
-                    own: own.map(PathBuf::from),
-                })
+                expected.map(|(mount, own)| Hierarchy { mount: mount.into(), own: own.map(PathBuf::from) })
             });
             assert_eq!(found, expected, "{}", case.name);
         }

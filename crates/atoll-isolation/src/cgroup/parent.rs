@@ -41,9 +41,7 @@ pub(super) fn pin(dir: &Path) -> Result<(), Error> {
 /// someone else's removal of it, is not our failure.
 pub(super) fn unpin(dir: &Path) {
     let Some(parent) = dir.parent() else { return };
-    let named_by_us = parent
-        .file_name()
-        .is_some_and(|name| name.to_string_lossy().starts_with(NAME));
+    let named_by_us = parent.file_name().is_some_and(|name| name.to_string_lossy().starts_with(NAME));
     if named_by_us {
         fs::remove_dir(parent).ok();
     }
@@ -54,20 +52,10 @@ pub(super) fn unpin(dir: &Path) {
 ///
 /// A controller exists in a directory only if every directory above enables it for its children
 /// (cgroup-v2.rst, "Enabling and Disabling").
-pub(super) fn enable_down(
-    mount: &Path,
-    parent: &Path,
-    limits: &[Limit],
-) -> Vec<(Limit, Result<(), Error>)> {
+pub(super) fn enable_down(mount: &Path, parent: &Path, limits: &[Limit]) -> Vec<(Limit, Result<(), Error>)> {
     let way: Vec<&Path> = ancestors_from(mount, parent);
-    let enable_all = |limit: Limit| {
-        way.iter()
-            .try_for_each(|dir| enable(dir, limit.controller()))
-    };
-    limits
-        .iter()
-        .map(|limit| (*limit, enable_all(*limit)))
-        .collect()
+    let enable_all = |limit: Limit| way.iter().try_for_each(|dir| enable(dir, limit.controller()));
+    limits.iter().map(|limit| (*limit, enable_all(*limit))).collect()
 }
 
 /// Enables one controller for the children of `dir`, unless it is already.
@@ -91,10 +79,7 @@ fn lists(text: &str, controller: &str) -> bool {
 }
 
 fn ancestors_from<'a>(mount: &Path, parent: &'a Path) -> Vec<&'a Path> {
-    let mut way: Vec<_> = parent
-        .ancestors()
-        .take_while(|dir| dir.starts_with(mount))
-        .collect();
+    let mut way: Vec<_> = parent.ancestors().take_while(|dir| dir.starts_with(mount)).collect();
     way.reverse();
     way
 }
@@ -126,10 +111,7 @@ mod tests {
     #[test]
     fn the_way_down_starts_at_the_mount_and_ends_at_the_parent() {
         let way = ancestors_from(Path::new("/c"), Path::new("/c/user.slice/atoll"));
-        assert_eq!(
-            way,
-            ["/c", "/c/user.slice", "/c/user.slice/atoll"].map(Path::new)
-        );
+        assert_eq!(way, ["/c", "/c/user.slice", "/c/user.slice/atoll"].map(Path::new));
     }
 
     #[test]

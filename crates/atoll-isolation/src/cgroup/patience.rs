@@ -26,10 +26,7 @@ impl Patience {
         // A duration too large for the clock means a day: still an end.
         let a_day = Duration::from_secs(86_400);
         let until = now.checked_add(within).unwrap_or(now + a_day);
-        Self {
-            until,
-            pause: FIRST_PAUSE,
-        }
+        Self { until, pause: FIRST_PAUSE }
     }
 
     /// Pauses, then says whether it makes sense to look again.

@@ -32,12 +32,7 @@ impl Places {
             Controller::V1(parent) => Some(Home::V1(parent.join(name))),
             Controller::Missing { .. } => None,
         };
-        Self {
-            memory: home(Limit::Memory),
-            pids: home(Limit::Pids),
-            cpu: home(Limit::Cpu),
-            tree,
-        }
+        Self { memory: home(Limit::Memory), pids: home(Limit::Pids), cpu: home(Limit::Cpu), tree }
     }
 
     pub(super) fn home(&self, limit: Limit) -> Option<&Home> {
@@ -76,9 +71,7 @@ impl Places {
 pub(super) fn check_name(name: &str) -> Result<(), Error> {
     let fits = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if name.is_empty() || name.len() > NAME_CAP || !name.bytes().all(fits) {
-        return Err(Error::BadName {
-            name: name.to_owned(),
-        });
+        return Err(Error::BadName { name: name.to_owned() });
     }
     Ok(())
 }
@@ -89,18 +82,13 @@ mod tests {
     use super::*;
 
     fn missing() -> Controller {
-        Controller::Missing {
-            why: "not here".to_owned(),
-        }
+        Controller::Missing { why: "not here".to_owned() }
     }
 
     #[test]
     fn hybrid_has_the_tree_first_and_each_v1_directory_once() {
         let layout = Layout {
-            tree: Tree::Cgroup2 {
-                mount: "/c2".into(),
-                parent: "/c2/atoll".into(),
-            },
+            tree: Tree::Cgroup2 { mount: "/c2".into(), parent: "/c2/atoll".into() },
             controllers: Controllers {
                 memory: Controller::V1("/m/atoll".into()),
                 pids: Controller::V1("/m/atoll".into()),
@@ -108,44 +96,23 @@ mod tests {
             },
         };
         let places = Places::plan(&layout, "box");
-        assert_eq!(
-            places.all(),
-            [Path::new("/c2/atoll/box"), Path::new("/m/atoll/box")]
-        );
+        assert_eq!(places.all(), [Path::new("/c2/atoll/box"), Path::new("/m/atoll/box")]);
         assert_eq!(places.limits_v2(), [Limit::Cpu]);
-        assert_eq!(
-            places.home(Limit::Cpu),
-            Some(&Home::V2("/c2/atoll/box".into()))
-        );
+        assert_eq!(places.home(Limit::Cpu), Some(&Home::V2("/c2/atoll/box".into())));
     }
 
     #[test]
     fn nothing_available_means_no_directories() {
         let layout = Layout {
-            tree: Tree::Unavailable {
-                why: "not here".to_owned(),
-            },
-            controllers: Controllers {
-                memory: missing(),
-                pids: missing(),
-                cpu: missing(),
-            },
+            tree: Tree::Unavailable { why: "not here".to_owned() },
+            controllers: Controllers { memory: missing(), pids: missing(), cpu: missing() },
         };
         assert!(Places::plan(&layout, "box").all().is_empty());
     }
 
     #[test]
     fn names_that_could_leave_the_directory_are_refused() {
-        for name in [
-            "",
-            ".",
-            "..",
-            "a/b",
-            "memory.max",
-            "a b",
-            "a\n",
-            &"x".repeat(129),
-        ] {
+        for name in ["", ".", "..", "a/b", "memory.max", "a b", "a\n", &"x".repeat(129)] {
             assert!(check_name(name).is_err(), "{name:?}");
         }
         assert!(check_name("s-01H_z").is_ok());

@@ -52,10 +52,7 @@ pub(super) struct Pool {
 
 #[derive(Debug)]
 enum State {
-    Open {
-        idle: Vec<Arc<Cell>>,
-        stale: Vec<PathBuf>,
-    },
+    Open { idle: Vec<Arc<Cell>>, stale: Vec<PathBuf> },
     Closed,
 }
 
@@ -87,8 +84,7 @@ pub(super) fn open_directory(path: &Path) -> Result<File, Error> {
 /// Lets `owner` put processes into the directory, and no more than that.
 pub(super) fn hand_over(dir: &Path, owner: Owner) -> Result<(), Error> {
     let path = dir.join("cgroup.procs");
-    chown(&path, Some(owner.uid), Some(owner.gid))
-        .map_err(|cause| Error::io("change the owner of", &path, cause))
+    chown(&path, Some(owner.uid), Some(owner.gid)).map_err(|cause| Error::io("change the owner of", &path, cause))
 }
 
 type Shared = Arc<Cell>;
@@ -99,10 +95,7 @@ impl Pool {
             tree,
             owner,
             made: AtomicU64::new(0),
-            state: Mutex::new(State::Open {
-                idle: Vec::with_capacity(IDLE_CAP),
-                stale: Vec::new(),
-            }),
+            state: Mutex::new(State::Open { idle: Vec::with_capacity(IDLE_CAP), stale: Vec::new() }),
         }
     }
 
@@ -154,10 +147,7 @@ impl Pool {
     /// have taken the place since, and the path may be that of its leaf.
     pub(super) fn discard(&self, path: &Path) {
         let refused = |cause: io::Error| !gone(&cause);
-        if self.must_be_open().is_ok()
-            && fs::remove_dir(path).is_err_and(refused)
-            && self.park(path)
-        {
+        if self.must_be_open().is_ok() && fs::remove_dir(path).is_err_and(refused) && self.park(path) {
             self.sweep();
         }
     }
@@ -230,9 +220,7 @@ impl Pool {
 
     fn destroyed(&self) -> Error {
         let name = self.tree.file_name().unwrap_or_default();
-        Error::Destroyed {
-            name: name.to_string_lossy().into_owned(),
-        }
+        Error::Destroyed { name: name.to_string_lossy().into_owned() }
     }
 
     /// A panic elsewhere leaves both lists valid, so a poisoned lock is taken all the same.

@@ -57,10 +57,7 @@ impl Found {
     }
 
     fn count(&self) -> usize {
-        self.offers
-            .iter()
-            .filter(|(_, result)| result.is_ok())
-            .count()
+        self.offers.iter().filter(|(_, result)| result.is_ok()).count()
     }
 }
 
@@ -72,11 +69,7 @@ pub(super) fn tree(hierarchy: Option<&Hierarchy>, uid: u32) -> Result<Found, Str
     for candidate in candidates(hierarchy, uid) {
         match try_parent(hierarchy, &candidate) {
             Ok(found) if found.count() == Limit::ALL.len() => return Ok(found),
-            Ok(found)
-                if best
-                    .as_ref()
-                    .is_none_or(|best| found.count() > best.count()) =>
-            {
+            Ok(found) if best.as_ref().is_none_or(|best| found.count() > best.count()) => {
                 best = Some(found);
             }
             Ok(_) => {}
@@ -95,11 +88,7 @@ fn candidates(hierarchy: &Hierarchy, uid: u32) -> Vec<PathBuf> {
     let top = (uid == 0).then(|| hierarchy.mount.clone());
     let manager = format!("user.slice/user-{uid}.slice/user@{uid}.service");
     let mut places = Vec::new();
-    for place in [
-        top,
-        hierarchy.own.clone(),
-        Some(hierarchy.mount.join(manager)),
-    ] {
+    for place in [top, hierarchy.own.clone(), Some(hierarchy.mount.join(manager))] {
         let parent = place.map(|place| place.join(parent::NAME));
         places.extend(parent.filter(|parent| !places.contains(parent)));
     }
@@ -110,14 +99,8 @@ fn try_parent(hierarchy: &Hierarchy, parent: &Path) -> Result<Found, Error> {
     with_probe(parent, |probe| {
         must_have(probe, "cgroup.kill")?;
         must_be_enterable(hierarchy, probe)?;
-        let offers = Limit::ALL
-            .into_iter()
-            .map(|limit| (limit, offer(&hierarchy.mount, parent, probe, limit)));
-        Ok(Found {
-            mount: hierarchy.mount.clone(),
-            parent: parent.to_owned(),
-            offers: offers.collect(),
-        })
+        let offers = Limit::ALL.into_iter().map(|limit| (limit, offer(&hierarchy.mount, parent, probe, limit)));
+        Ok(Found { mount: hierarchy.mount.clone(), parent: parent.to_owned(), offers: offers.collect() })
     })
 }
 
@@ -126,9 +109,7 @@ fn offer(mount: &Path, parent: &Path, probe: &Path, limit: Limit) -> Result<(), 
     let lacking = parent::lacking(mount, &[limit]).map_err(|error| error.to_string())?;
     if !lacking.is_empty() {
         let mount = mount.display();
-        return Err(format!(
-            "the cgroup2 tree at {mount} has no {controller} controller"
-        ));
+        return Err(format!("the cgroup2 tree at {mount} has no {controller} controller"));
     }
     for (_, enabled) in parent::enable_down(mount, parent, &[limit]) {
         enabled.map_err(|error| explain(&error, controller))?;
@@ -142,9 +123,7 @@ fn explain(error: &Error, controller: &str) -> String {
         && cause.kind() == io::ErrorKind::ResourceBusy
     {
         let dir = path.parent().unwrap_or(path).display();
-        return format!(
-            "{dir} holds processes itself, so it cannot pass the {controller} controller on"
-        );
+        return format!("{dir} holds processes itself, so it cannot pass the {controller} controller on");
     }
     error.to_string()
 }
@@ -202,10 +181,7 @@ mod tests {
     use super::*;
 
     fn at(own: Option<&str>) -> Hierarchy {
-        Hierarchy {
-            mount: "/c".into(),
-            own: own.map(PathBuf::from),
-        }
+        Hierarchy { mount: "/c".into(), own: own.map(PathBuf::from) }
     }
 
     #[test]
@@ -213,30 +189,10 @@ mod tests {
         let manager = "/c/user.slice/user-1000.slice/user@1000.service";
         let scope = format!("{manager}/app.slice/a.scope");
         let table = [
-            (
-                "root at the top",
-                at(Some("/c")),
-                0,
-                vec!["/c/atoll".to_owned()],
-            ),
-            (
-                "root in a service",
-                at(Some("/c/s")),
-                0,
-                vec!["/c/atoll".into(), "/c/s/atoll".into()],
-            ),
-            (
-                "root, own place unknown",
-                at(None),
-                0,
-                vec!["/c/atoll".into()],
-            ),
-            (
-                "user in a scope",
-                at(Some(&scope)),
-                1000,
-                vec![format!("{scope}/atoll"), format!("{manager}/atoll")],
-            ),
+            ("root at the top", at(Some("/c")), 0, vec!["/c/atoll".to_owned()]),
+            ("root in a service", at(Some("/c/s")), 0, vec!["/c/atoll".into(), "/c/s/atoll".into()]),
+            ("root, own place unknown", at(None), 0, vec!["/c/atoll".into()]),
+            ("user in a scope", at(Some(&scope)), 1000, vec![format!("{scope}/atoll"), format!("{manager}/atoll")]),
         ];
         for (name, hierarchy, uid, expected) in table {
             let mut found = candidates(&hierarchy, uid);
@@ -270,9 +226,6 @@ mod tests {
     fn a_place_that_cannot_be_used_says_why() {
         let nowhere = at(Some("/nonexistent"));
         let why = tree(Some(&nowhere), 1000).unwrap_err();
-        assert!(
-            why.starts_with("failed to make /nonexistent/atoll: no such file"),
-            "{why}"
-        );
+        assert!(why.starts_with("failed to make /nonexistent/atoll: no such file"), "{why}");
     }
 }

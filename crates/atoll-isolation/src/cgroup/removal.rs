@@ -70,10 +70,7 @@ fn remove_below(dir: &Path, left: &mut Vec<PathBuf>) -> Option<io::Error> {
 
 /// EBUSY: processes are still dying, or a child is. An ordinary directory says ENOTEMPTY.
 fn worth_waiting(cause: &io::Error) -> bool {
-    matches!(
-        cause.kind(),
-        io::ErrorKind::ResourceBusy | io::ErrorKind::DirectoryNotEmpty
-    )
+    matches!(cause.kind(), io::ErrorKind::ResourceBusy | io::ErrorKind::DirectoryNotEmpty)
 }
 
 fn merge(first: Error, next: Error) -> Error {
@@ -115,10 +112,7 @@ mod tests {
         }
         let paths: Vec<&Path> = dirs.iter().map(PathBuf::as_path).collect();
         let error = kill_and_remove_all(&paths, Duration::from_millis(1)).unwrap_err();
-        assert!(
-            matches!(&error, Error::Left { paths, .. } if *paths == dirs),
-            "{error}"
-        );
+        assert!(matches!(&error, Error::Left { paths, .. } if *paths == dirs), "{error}");
         assert!(dirs[0].join("kept").exists());
     }
 }

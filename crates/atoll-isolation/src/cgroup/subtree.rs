@@ -48,11 +48,7 @@ enum Counting {
 impl Subtree {
     /// Opens the sandbox's cgroup2 directory, which exists, and so pins the shared one: only now
     /// are controllers enabled there, because nobody can remove and remake it any more.
-    pub(super) fn open(
-        layout: &Layout,
-        places: &Places,
-        owner: Option<Owner>,
-    ) -> Result<Self, Error> {
+    pub(super) fn open(layout: &Layout, places: &Places, owner: Option<Owner>) -> Result<Self, Error> {
         let (mount, parent) = match &layout.tree {
             Tree::Cgroup2 { mount, parent } => (mount, parent),
             Tree::Unavailable { why } => return Ok(Self::Missing { why: why.clone() }),
@@ -83,11 +79,7 @@ impl Branch {
         if let Some(owner) = owner {
             pool::hand_over(tree, owner)?;
         }
-        Ok(Self {
-            dir: pool::open_directory(tree)?,
-            pool: Arc::new(Pool::new(tree.to_owned(), owner)),
-            counting,
-        })
+        Ok(Self { dir: pool::open_directory(tree)?, pool: Arc::new(Pool::new(tree.to_owned(), owner)), counting })
     }
 
     /// A leaf whose memory is counted with its sandbox's.
@@ -110,10 +102,7 @@ impl Branch {
                 let memory = make_beside(dir.join(self.pool.next_name()), &self.pool)?;
                 Ok(leaf.counted_in(memory))
             }
-            Counting::Nowhere { why } => Err(Error::NoController {
-                limit: Limit::Memory,
-                why: why.clone(),
-            }),
+            Counting::Nowhere { why } => Err(Error::NoController { limit: Limit::Memory, why: why.clone() }),
         }
     }
 
@@ -128,9 +117,9 @@ impl Counting {
             (Some(Home::V2(tree)), _) => Self::V2(tree.clone()),
             (Some(Home::V1(dir)), _) => Self::V1(dir.clone()),
             (None, Controller::Missing { why }) => Self::Nowhere { why: why.clone() },
-            (None, Controller::V2 | Controller::V1(_)) => Self::Nowhere {
-                why: "the sandbox has no memory cgroup".to_owned(),
-            },
+            (None, Controller::V2 | Controller::V1(_)) => {
+                Self::Nowhere { why: "the sandbox has no memory cgroup".to_owned() }
+            }
         }
     }
 }
@@ -140,9 +129,7 @@ impl Counting {
 pub(super) fn pass_memory_on(tree: &Path) -> Result<(), Error> {
     match parent::enable(tree, Limit::Memory.controller()) {
         Err(Error::Io { cause, .. }) if cause.kind() == io::ErrorKind::ResourceBusy => {
-            Err(Error::InitInTheWay {
-                path: tree.to_owned(),
-            })
+            Err(Error::InitInTheWay { path: tree.to_owned() })
         }
         enabled => enabled,
     }

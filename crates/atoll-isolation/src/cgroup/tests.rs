@@ -71,9 +71,7 @@ impl Place {
     /// The shared directories.
     fn parents(&self) -> Vec<PathBuf> {
         let paths = Group::paths(&self.layout, "x").into_iter();
-        paths
-            .map(|path| path.parent().unwrap().to_owned())
-            .collect()
+        paths.map(|path| path.parent().unwrap().to_owned()).collect()
     }
 
     fn assert_nothing_left(&self) {
@@ -115,27 +113,15 @@ impl Script {
         shell
     }
 
-    #[expect(
-        clippy::disallowed_methods,
-        reason = "a test's child is not a sandbox's"
-    )]
+    #[expect(clippy::disallowed_methods, reason = "a test's child is not a sandbox's")]
     fn wait_for_go(script: &str) -> Self {
         let mut command = Command::new("sh");
-        command
-            .args(["-c", &format!("read go; {script}")])
-            .process_group(0);
-        command
-            .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .stderr(Stdio::null());
+        command.args(["-c", &format!("read go; {script}")]).process_group(0);
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
         let mut child = command.spawn().unwrap();
         let input = child.stdin.take().unwrap();
         let output = BufReader::new(child.stdout.take().unwrap());
-        Self {
-            child,
-            input,
-            output,
-        }
+        Self { child, input, output }
     }
 
     fn go(&mut self) {
@@ -153,10 +139,7 @@ impl Script {
     fn status(&mut self) -> i32 {
         use std::os::unix::process::ExitStatusExt;
         let status = self.child.wait().unwrap();
-        status
-            .code()
-            .or_else(|| status.signal().map(|signal| 128 + signal))
-            .unwrap()
+        status.code().or_else(|| status.signal().map(|signal| 128 + signal)).unwrap()
     }
 }
 
@@ -176,8 +159,5 @@ fn eventually(what: &str, mut holds: impl FnMut() -> bool) {
 }
 
 fn value(dir: &Path, name: &str) -> String {
-    fs::read_to_string(dir.join(name))
-        .unwrap()
-        .trim()
-        .to_owned()
+    fs::read_to_string(dir.join(name)).unwrap().trim().to_owned()
 }

@@ -58,14 +58,10 @@ fn pids(home: &Home) -> Option<u64> {
 /// (cgroup-v2.rst, "cpu.stat"); v1 does only where cpuacct is mounted together with cpu.
 fn cpu(places: &Places) -> Option<u64> {
     let in_tree = |tree: &Path| file::read_key(&tree.join("cpu.stat"), "usage_usec").ok();
-    places
-        .tree
-        .as_deref()
-        .and_then(in_tree)
-        .or_else(|| match places.cpu.as_ref()? {
-            Home::V1(dir) => number(dir, "cpuacct.usage").map(|nanos| nanos / 1000),
-            Home::V2(_) => None,
-        })
+    places.tree.as_deref().and_then(in_tree).or_else(|| match places.cpu.as_ref()? {
+        Home::V1(dir) => number(dir, "cpuacct.usage").map(|nanos| nanos / 1000),
+        Home::V2(_) => None,
+    })
 }
 
 fn number(dir: &Path, name: &str) -> Option<u64> {
@@ -80,26 +76,14 @@ mod tests {
     #[test]
     fn reads_what_is_there_and_leaves_out_the_rest() {
         let dir = tempfile::tempdir().unwrap();
-        for (name, text) in [
-            ("memory.current", "4096\n"),
-            ("pids.current", "3\n"),
-            ("cpu.stat", "usage_usec 1500\nuser_usec 1000\n"),
-        ] {
+        for (name, text) in
+            [("memory.current", "4096\n"), ("pids.current", "3\n"), ("cpu.stat", "usage_usec 1500\nuser_usec 1000\n")]
+        {
             fs::write(dir.path().join(name), text).unwrap();
         }
         let home = Some(Home::V2(dir.path().to_owned()));
-        let places = Places {
-            tree: Some(dir.path().to_owned()),
-            memory: home.clone(),
-            pids: home,
-            cpu: None,
-        };
-        let expected = Usage {
-            memory_bytes: Some(4096),
-            memory_peak_bytes: None,
-            pids: Some(3),
-            cpu_usec: Some(1500),
-        };
+        let places = Places { tree: Some(dir.path().to_owned()), memory: home.clone(), pids: home, cpu: None };
+        let expected = Usage { memory_bytes: Some(4096), memory_peak_bytes: None, pids: Some(3), cpu_usec: Some(1500) };
         assert_eq!(Usage::read(&places), expected);
     }
 }

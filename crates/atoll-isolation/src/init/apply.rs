@@ -15,7 +15,7 @@ use crate::sys::{fd, identity, mount, network, process};
 const QUIET: u64 = libc::MS_NOSUID | libc::MS_NODEV;
 
 /// Runs the steps in order. On failure: which one, and why.
-pub(super) fn apply(steps: &[Step], passed: Vec<OwnedFd>) -> Result<(), (usize, io::Error)> {
+pub(crate) fn apply(steps: &[Step], passed: Vec<OwnedFd>) -> Result<(), (usize, io::Error)> {
     let mut trees = VecDeque::from(passed);
     identity::set_umask(0);
     for (index, step) in steps.iter().enumerate() {
@@ -32,33 +32,16 @@ fn apply_step(step: &Step, trees: &mut VecDeque<OwnedFd>) -> io::Result<()> {
         Step::Hostname { name } => process::set_hostname(name.as_bytes()),
         Step::Loopback => network::loopback_up(),
         Step::Private => mount::mount(b"none", b"/", "", libc::MS_REC | libc::MS_PRIVATE, b""),
-        Step::CloneTree { path, read_only } => {
-            clone_tree(path, *read_only).map(|tree| trees.push_back(tree))
-        }
+        Step::CloneTree { path, read_only } => clone_tree(path, *read_only).map(|tree| trees.push_back(tree)),
         Step::Attach { target } => attach(target, trees),
-        Step::Tmpfs {
-            target,
-            options,
-            executable,
-        } => tmpfs(target, options, *executable),
+        Step::Tmpfs { target, options, executable } => tmpfs(target, options, *executable),
         Step::Directory { path, mode } => directory(path, *mode),
-        Step::File {
-            path,
-            content,
-            mode,
-        } => file(path, content, *mode),
+        Step::File { path, content, mode } => file(path, content, *mode),
         Step::Link { path, target } => std::os::unix::fs::symlink(target, path),
-        Step::Overlay {
-            lower,
-            upper,
-            work,
-            target,
-        } => overlay(lower, upper, work, target),
+        Step::Overlay { lower, upper, work, target } => overlay(lower, upper, work, target),
         Step::Bind { source, target } => bind(source, target),
         Step::Device { source, target } => device(source, target),
-        Step::Proc { target } => on(target, |path| {
-            mount::mount(b"proc", path, "proc", QUIET | libc::MS_NOEXEC, b"")
-        }),
+        Step::Proc { target } => on(target, |path| mount::mount(b"proc", path, "proc", QUIET | libc::MS_NOEXEC, b"")),
         Step::Terminals { target, options } => terminals(target, options),
         Step::Mask { path } => mask(path),
         Step::Setting { path, value } => std::fs::write(path, value),
@@ -82,21 +65,13 @@ fn clone_tree(path: &str, read_only: bool) -> io::Result<OwnedFd> {
 }
 
 fn attach(target: &str, trees: &mut VecDeque<OwnedFd>) -> io::Result<()> {
-    let tree = trees
-        .pop_front()
-        .ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))?;
+    let tree = trees.pop_front().ok_or_else(|| io::Error::from_raw_os_error(libc::EBADF))?;
     on(target, |path| mount::attach_tree(tree.as_fd(), path))
 }
 
 fn tmpfs(target: &str, options: &str, executable: bool) -> io::Result<()> {
-    let flags = if executable {
-        QUIET
-    } else {
-        QUIET | libc::MS_NOEXEC
-    };
-    on(target, |path| {
-        mount::mount(b"tmpfs", path, "tmpfs", flags, options.as_bytes())
-    })
+    let flags = if executable { QUIET } else { QUIET | libc::MS_NOEXEC };
+    on(target, |path| mount::mount(b"tmpfs", path, "tmpfs", flags, options.as_bytes()))
 }
 
 fn directory(path: &str, mode: u32) -> io::Result<()> {
@@ -116,15 +91,11 @@ fn file(path: &str, content: &str, mode: u32) -> io::Result<()> {
 /// `userxattr`, because in a user namespace overlayfs may not use trusted attributes (Documentation/filesystems/overlayfs.rst).
 fn overlay(lower: &str, upper: &str, work: &str, target: &str) -> io::Result<()> {
     let options = format!("lowerdir={lower},upperdir={upper},workdir={work},userxattr");
-    on(target, |path| {
-        mount::mount(b"overlay", path, "overlay", QUIET, options.as_bytes())
-    })
+    on(target, |path| mount::mount(b"overlay", path, "overlay", QUIET, options.as_bytes()))
 }
 
 fn bind(source: &str, target: &str) -> io::Result<()> {
-    on(target, |path| {
-        mount::mount(source.as_bytes(), path, "", libc::MS_BIND, b"")
-    })
+    on(target, |path| mount::mount(source.as_bytes(), path, "", libc::MS_BIND, b""))
 }
 
 /// Nodes cannot be made in a user namespace; the host's are bound over empty files.
@@ -134,15 +105,7 @@ fn device(source: &str, target: &str) -> io::Result<()> {
 }
 
 fn terminals(target: &str, options: &str) -> io::Result<()> {
-    on(target, |path| {
-        mount::mount(
-            b"devpts",
-            path,
-            "devpts",
-            libc::MS_NOSUID | libc::MS_NOEXEC,
-            options.as_bytes(),
-        )
-    })
+    on(target, |path| mount::mount(b"devpts", path, "devpts", libc::MS_NOSUID | libc::MS_NOEXEC, options.as_bytes()))
 }
 
 fn mask(path: &str) -> io::Result<()> {
@@ -151,9 +114,7 @@ fn mask(path: &str) -> io::Result<()> {
         Err(error) => Err(error),
         Ok(there) if there.is_dir() => {
             let flags = QUIET | libc::MS_NOEXEC | libc::MS_RDONLY;
-            on(path, |path| {
-                mount::mount(b"tmpfs", path, "tmpfs", flags, b"size=4k,mode=0555")
-            })
+            on(path, |path| mount::mount(b"tmpfs", path, "tmpfs", flags, b"size=4k,mode=0555"))
         }
         Ok(_) => bind("/dev/null", path),
     }

@@ -4,7 +4,7 @@
 //! agent alone. It keeps no output and no state beyond which pid belongs to which command. When the socket closes
 //! it ends, and the kernel ends everything in its PID namespace with it.
 
-mod apply;
+pub(crate) mod apply;
 mod spawn;
 mod tree;
 mod warden;
@@ -27,8 +27,7 @@ pub(crate) fn run() -> ExitCode {
         return ExitCode::FAILURE;
     };
     let mut channel = Channel::new(socket);
-    match set_up(&mut channel).and_then(|own_namespace| Init::new(channel, own_namespace)?.serve())
-    {
+    match set_up(&mut channel).and_then(|own_namespace| Init::new(channel, own_namespace)?.serve()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
@@ -43,21 +42,10 @@ fn set_up(channel: &mut Channel) -> io::Result<bool> {
     };
     if let Err((step, error)) = prepare(&setup, fds) {
         let step = u32::try_from(step).unwrap_or(u32::MAX);
-        channel.send(
-            &Event::SetupFailed {
-                step,
-                errno: sys::errno(&error),
-            },
-            &[],
-        )?;
+        channel.send(&Event::SetupFailed { step, errno: sys::errno(&error) }, &[])?;
         return Err(error);
     }
-    let proc = fd::open_at(
-        libc::AT_FDCWD,
-        b"/proc",
-        libc::O_PATH | libc::O_DIRECTORY,
-        0,
-    )?;
+    let proc = fd::open_at(libc::AT_FDCWD, b"/proc", libc::O_PATH | libc::O_DIRECTORY, 0)?;
     channel.send(&Event::Ready { version: VERSION }, &[proc.as_fd()])?;
     Ok(std::process::id() == 1)
 }
@@ -89,12 +77,7 @@ struct Init {
 impl Init {
     fn new(channel: Channel, own_namespace: bool) -> io::Result<Self> {
         signal::hold_child_signal()?;
-        Ok(Self {
-            channel,
-            children: HashMap::new(),
-            stack: Stack::new(),
-            own_namespace,
-        })
+        Ok(Self { channel, children: HashMap::new(), stack: Stack::new(), own_namespace })
     }
 
     fn serve(mut self) -> io::Result<()> {
@@ -125,11 +108,7 @@ impl Init {
         while let Ok(Some(ended)) = process::reap(false) {
             orphans |= self.report(ended)?;
         }
-        if orphans {
-            self.channel.send(&Event::OrphanReaped, &[])
-        } else {
-            Ok(())
-        }
+        if orphans { self.channel.send(&Event::OrphanReaped, &[]) } else { Ok(()) }
     }
 
     /// Tells the agent of an end. `true` if it was an orphan that nobody asked about.
@@ -137,14 +116,7 @@ impl Init {
         let Reaped { pid, status, usage } = ended;
         match self.children.remove(&pid) {
             Some(Role::Command(command)) => {
-                self.channel.send(
-                    &Event::Exited {
-                        command,
-                        status,
-                        usage,
-                    },
-                    &[],
-                )?;
+                self.channel.send(&Event::Exited { command, status, usage }, &[])?;
                 Ok(false)
             }
             // A warden ends with 0 when its tree is empty, and has said so itself.
@@ -173,32 +145,19 @@ impl Init {
         match request {
             Request::Setup { .. } => Err(io::Error::from_raw_os_error(libc::EPROTO)),
             Request::Spawn { tag, spawn } => self.spawn(tag, &spawn, &fds),
-            Request::Sweep {
-                tag,
-                command,
-                signal,
-            } => {
-                let count = self
-                    .warden_of(command)
-                    .map_or(0, |warden| tree::signal_below(warden, signal));
+            Request::Sweep { tag, command, signal } => {
+                let count = self.warden_of(command).map_or(0, |warden| tree::signal_below(warden, signal));
                 self.channel.send(&Event::Counted { tag, count }, &[])
             }
             Request::List { tag, command } => {
                 let pids = self.warden_of(command).map_or_else(Vec::new, tree::below);
                 self.channel.send(&Event::Members { tag, pids }, &[])
             }
-            Request::Open {
-                tag,
-                path,
-                flags,
-                mode,
-            } => {
+            Request::Open { tag, path, flags, mode } => {
                 let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
                 self.hand_out(tag, fd::open_at(libc::AT_FDCWD, &path, flags, mode))
             }
-            Request::Connect { tag, address } => {
-                self.hand_out(tag, network::connect(address.into()))
-            }
+            Request::Connect { tag, address } => self.hand_out(tag, network::connect(address.into())),
             Request::Ping { tag } => self.channel.send(&Event::Pong { tag }, &[]),
         }
     }
@@ -206,13 +165,7 @@ impl Init {
     fn hand_out(&self, tag: u32, result: io::Result<OwnedFd>) -> io::Result<()> {
         match result {
             Ok(fd) => self.channel.send(&Event::Opened { tag }, &[fd.as_fd()]),
-            Err(error) => self.channel.send(
-                &Event::Failed {
-                    tag,
-                    errno: sys::errno(&error),
-                },
-                &[],
-            ),
+            Err(error) => self.channel.send(&Event::Failed { tag, errno: sys::errno(&error) }, &[]),
         }
     }
 
@@ -230,8 +183,7 @@ impl Init {
         match spawn::spawn(&mut self.stack, request, fds) {
             Ok((pid, pidfd)) => {
                 self.children.insert(pid, Role::Command(request.command));
-                self.channel
-                    .send(&Event::Spawned { tag, pid }, &[pidfd.as_fd()])
+                self.channel.send(&Event::Spawned { tag, pid }, &[pidfd.as_fd()])
             }
             Err((stage, error)) => self.refuse(tag, stage, &error),
         }
@@ -239,13 +191,7 @@ impl Init {
 
     fn spawn_under_warden(&mut self, tag: u32, request: &Spawn, fds: &[OwnedFd]) -> io::Result<()> {
         match process::fork() {
-            Ok(None) => process::exit_now(warden::run(
-                &self.channel,
-                &mut self.stack,
-                tag,
-                request,
-                fds,
-            )),
+            Ok(None) => process::exit_now(warden::run(&self.channel, &mut self.stack, tag, request, fds)),
             Ok(Some(pid)) => {
                 self.children.insert(pid, Role::Warden(request.command));
                 Ok(())
@@ -255,13 +201,6 @@ impl Init {
     }
 
     fn refuse(&self, tag: u32, stage: SpawnStage, error: &io::Error) -> io::Result<()> {
-        self.channel.send(
-            &Event::SpawnFailed {
-                tag,
-                stage,
-                errno: sys::errno(error),
-            },
-            &[],
-        )
+        self.channel.send(&Event::SpawnFailed { tag, stage, errno: sys::errno(error) }, &[])
     }
 }

@@ -15,6 +15,9 @@ use crate::wire::{Session, Spawn, SpawnStage};
 /// A failed start: where, and the OS error.
 pub(super) type Failure = (SpawnStage, io::Error);
 
+/// What the child does at one stage.
+type Stage = fn(&Prepared<'_>) -> io::Result<()>;
+
 /// Everything the child needs, allocated by the parent.
 struct Prepared<'a> {
     request: &'a Spawn,
@@ -27,17 +30,12 @@ struct Prepared<'a> {
 }
 
 /// Starts the program. Returns once it executes, with its pid and pidfd, or with the reason why it does not.
-pub(super) fn spawn(
-    stack: &mut Stack,
-    request: &Spawn,
-    fds: &[OwnedFd],
-) -> Result<(u32, OwnedFd), Failure> {
+pub(super) fn spawn(stack: &mut Stack, request: &Spawn, fds: &[OwnedFd]) -> Result<(u32, OwnedFd), Failure> {
     let prepared = prepare(request, fds).map_err(|error| (SpawnStage::Request, error))?;
     let cgroup = request.in_cgroup.then(|| fds[3].as_fd());
     let mut failure: Option<(SpawnStage, i32)> = None;
     let mut child = || failure = Some(become_program(&prepared));
-    let (pid, pidfd) =
-        vfork::spawn(stack, cgroup, &mut child).map_err(|error| (SpawnStage::Clone, error))?;
+    let (pid, pidfd) = vfork::spawn(stack, cgroup, &mut child).map_err(|error| (SpawnStage::Clone, error))?;
     match failure {
         None => Ok((pid, pidfd)),
         Some((stage, errno)) => {
@@ -55,24 +53,18 @@ fn prepare<'a>(request: &'a Spawn, fds: &[OwnedFd]) -> io::Result<Prepared<'a>> 
     }
     Ok(Prepared {
         request,
-        candidates: request
-            .candidates
-            .iter()
-            .map(|path| c_string(path))
-            .collect::<Result<_, _>>()?,
+        candidates: request.candidates.iter().map(|path| c_string(path)).collect::<Result<_, _>>()?,
         argv: StringArray::new(&request.argv)?,
         env: StringArray::new(&request.env)?,
         cwd: c_string(&request.cwd)?,
         stdio: [fds[0].as_raw_fd(), fds[1].as_raw_fd(), fds[2].as_raw_fd()],
-        memory_cgroup: request
-            .in_memory_cgroup
-            .then(|| fds[expected - 1].as_raw_fd()),
+        memory_cgroup: request.in_memory_cgroup.then(|| fds[expected - 1].as_raw_fd()),
     })
 }
 
 /// Runs in the child. Returns only if something failed.
 fn become_program(prepared: &Prepared<'_>) -> (SpawnStage, i32) {
-    let stages: [(SpawnStage, fn(&Prepared<'_>) -> io::Result<()>); 5] = [
+    let stages: [(SpawnStage, Stage); 5] = [
         (SpawnStage::Cgroup, enter_memory_cgroup),
         (SpawnStage::Session, enter_session),
         (SpawnStage::Limits, set_limits),
@@ -88,9 +80,7 @@ fn become_program(prepared: &Prepared<'_>) -> (SpawnStage, i32) {
 }
 
 fn enter_memory_cgroup(prepared: &Prepared<'_>) -> io::Result<()> {
-    prepared
-        .memory_cgroup
-        .map_or(Ok(()), |procs| fd::write_once(procs, b"0"))
+    prepared.memory_cgroup.map_or(Ok(()), |procs| fd::write_once(procs, b"0"))
 }
 
 fn enter_session(prepared: &Prepared<'_>) -> io::Result<()> {
@@ -108,11 +98,7 @@ fn enter_session(prepared: &Prepared<'_>) -> io::Result<()> {
 
 fn set_limits(prepared: &Prepared<'_>) -> io::Result<()> {
     identity::set_umask(prepared.request.umask);
-    prepared
-        .request
-        .limits
-        .iter()
-        .try_for_each(|&(resource, soft, hard)| identity::set_limit(resource, soft, hard))
+    prepared.request.limits.iter().try_for_each(|&(resource, soft, hard)| identity::set_limit(resource, soft, hard))
 }
 
 fn set_user(prepared: &Prepared<'_>) -> io::Result<()> {

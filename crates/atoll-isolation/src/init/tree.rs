@@ -31,11 +31,7 @@ pub(super) fn below(top: u32) -> Vec<u32> {
 
 /// Direct children of `top` that are alive.
 pub(super) fn children_of(top: u32) -> Vec<u32> {
-    snapshot()
-        .into_iter()
-        .filter(|(_, parent)| *parent == top)
-        .map(|(pid, _)| pid)
-        .collect()
+    snapshot().into_iter().filter(|(_, parent)| *parent == top).map(|(pid, _)| pid).collect()
 }
 
 /// Sends `signal` to everything below `top`. Returns how many got it.
@@ -83,10 +79,7 @@ fn reap_quietly(top: u32) {
 }
 
 fn send_to(pids: &[u32], signal: i32) -> u32 {
-    let count = pids
-        .iter()
-        .filter(|pid| process::kill(**pid, signal).is_ok())
-        .count();
+    let count = pids.iter().filter(|pid| process::kill(**pid, signal).is_ok()).count();
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 

@@ -13,26 +13,14 @@ use crate::sys::{self, identity, process};
 use crate::wire::{Event, Spawn};
 
 /// Runs the warden in the forked child; returns its exit code.
-pub(super) fn run(
-    channel: &Channel,
-    stack: &mut Stack,
-    tag: u32,
-    request: &Spawn,
-    fds: &[OwnedFd],
-) -> i32 {
+pub(super) fn run(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spawn, fds: &[OwnedFd]) -> i32 {
     match guard(channel, stack, tag, request, fds) {
         Ok(()) => 0,
         Err(_) => 1,
     }
 }
 
-fn guard(
-    channel: &Channel,
-    stack: &mut Stack,
-    tag: u32,
-    request: &Spawn,
-    fds: &[OwnedFd],
-) -> io::Result<()> {
+fn guard(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spawn, fds: &[OwnedFd]) -> io::Result<()> {
     identity::become_subreaper()?;
     identity::die_with_parent()?;
     process::set_name(c"warden")?;
@@ -42,14 +30,7 @@ fn guard(
             pid
         }
         Err((stage, error)) => {
-            return channel.send(
-                &Event::SpawnFailed {
-                    tag,
-                    stage,
-                    errno: sys::errno(&error),
-                },
-                &[],
-            );
+            return channel.send(&Event::SpawnFailed { tag, stage, errno: sys::errno(&error) }, &[]);
         }
     };
     release_pipes()?;
@@ -57,14 +38,7 @@ fn guard(
         match process::reap(true) {
             Ok(Some(ended)) if ended.pid == main => {
                 let (status, usage) = (ended.status, ended.usage);
-                channel.send(
-                    &Event::Exited {
-                        command: request.command,
-                        status,
-                        usage,
-                    },
-                    &[],
-                )?;
+                channel.send(&Event::Exited { command: request.command, status, usage }, &[])?;
             }
             Ok(_) => {}
             Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
@@ -72,12 +46,7 @@ fn guard(
             Err(error) => return Err(error),
         }
     }
-    channel.send(
-        &Event::TreeEmpty {
-            command: request.command,
-        },
-        &[],
-    )
+    channel.send(&Event::TreeEmpty { command: request.command }, &[])
 }
 
 /// The warden must not be what keeps a command's pipes open.

@@ -42,10 +42,7 @@ pub(super) fn start(
 ) -> io::Result<Started> {
     let argv = StringArray::new(argv)?;
     let env = StringArray::new::<&str>(&[])?;
-    let null = std::fs::File::options()
-        .read(true)
-        .write(true)
-        .open("/dev/null")?;
+    let null = std::fs::File::options().read(true).write(true).open("/dev/null")?;
     let null = fd::duplicate_above(null.as_fd(), FREE)?;
     let ids = into.and_then(|into| into.ids);
     let (namespaces, cgroup) = into.map_or((0, None), |into| (into.namespaces, into.cgroup));
@@ -112,7 +109,7 @@ fn prepare<'a>(
 }
 
 /// Root of the new user namespace. The caller's groups are left behind where the kernel lets us.
-fn become_root(ids: IdMap) -> io::Result<()> {
+pub(crate) fn become_root(ids: IdMap) -> io::Result<()> {
     if matches!(ids, IdMap::Range { .. }) {
         identity::set_groups(&[])?;
     }
@@ -120,7 +117,7 @@ fn become_root(ids: IdMap) -> io::Result<()> {
     identity::set_user(0)
 }
 
-fn write_maps(pid: u32, ids: IdMap) -> io::Result<()> {
+pub(crate) fn write_maps(pid: u32, ids: IdMap) -> io::Result<()> {
     let write = |name: &str, text: String| std::fs::write(format!("/proc/{pid}/{name}"), text);
     match ids {
         IdMap::Range { base, count } => {

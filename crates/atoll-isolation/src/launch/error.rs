@@ -13,12 +13,8 @@ pub struct LaunchError {
 }
 
 impl LaunchError {
-    pub(super) fn new(what: impl Into<String>, source: io::Error) -> Self {
-        Self {
-            what: what.into(),
-            source,
-            hint: None,
-        }
+    pub(crate) fn new(what: impl Into<String>, source: io::Error) -> Self {
+        Self { what: what.into(), source, hint: None }
     }
 
     /// Failures of the clone itself have few causes, each with a cure.
@@ -29,20 +25,12 @@ impl LaunchError {
                  (sysctl kernel.unprivileged_userns_clone=1, kernel.apparmor_restrict_unprivileged_userns=0); \
                  isolation \"none\" runs commands without a wall",
             ),
-            Some(libc::ENOSPC) => {
-                Some("a limit on namespaces is reached: see /proc/sys/user/max_*_namespaces")
-            }
-            Some(libc::EAGAIN) => {
-                Some("no more processes may be made: see ulimit -u and the pids cgroup")
-            }
+            Some(libc::ENOSPC) => Some("a limit on namespaces is reached: see /proc/sys/user/max_*_namespaces"),
+            Some(libc::EAGAIN) => Some("no more processes may be made: see ulimit -u and the pids cgroup"),
             Some(libc::EACCES) => Some("the cgroup of the sandbox may not be entered"),
             _ => None,
         };
-        Self {
-            what: "make a process in new namespaces".to_owned(),
-            source,
-            hint,
-        }
+        Self { what: "make a process in new namespaces".to_owned(), source, hint }
     }
 
     pub(super) fn step(step: Option<&Step>, errno: i32) -> Self {

@@ -25,10 +25,7 @@ impl Ids {
     pub fn claim() -> io::Result<Self> {
         let (uid, gid) = (identity::user(), identity::group());
         if uid != 0 {
-            return Ok(Self {
-                map: IdMap::Own { uid, gid },
-                _claim: None,
-            });
+            return Ok(Self { map: IdMap::Own { uid, gid }, _claim: None });
         }
         let count = LAST - FIRST;
         let start = random()? % count;
@@ -36,13 +33,7 @@ impl Ids {
             let block = FIRST + (start + offset) % count;
             // The claim is a name in the kernel, not a file: it cannot be left behind.
             if let Some(claim) = fd::claim_name(format!("atoll/ids/{block}").as_bytes())? {
-                return Ok(Self {
-                    map: IdMap::Range {
-                        base: block * BLOCK,
-                        count: BLOCK,
-                    },
-                    _claim: Some(claim),
-                });
+                return Ok(Self { map: IdMap::Range { base: block * BLOCK, count: BLOCK }, _claim: Some(claim) });
             }
         }
         Err(io::Error::other("all id blocks are taken"))

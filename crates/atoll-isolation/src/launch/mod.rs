@@ -2,7 +2,7 @@
 //!
 //! Synchronous. Owns nothing that lives on: what it returns ([`Launched`]) belongs to the caller.
 
-mod clone;
+pub(crate) mod clone;
 mod error;
 mod ids;
 mod keeper;
@@ -19,6 +19,7 @@ pub use keeper::Keeper;
 
 use crate::cgroup::Group;
 use crate::channel::Channel;
+#[cfg(feature = "embed")]
 use crate::embed;
 use crate::plan::{Plan, Source};
 use crate::spec::IdMap;
@@ -49,87 +50,60 @@ pub struct Launched {
 
 impl Launcher {
     /// Prepares the executable.
+    #[cfg(feature = "embed")]
     pub fn new() -> Result<Self, LaunchError> {
-        let program = embed::init_program()
-            .and_then(|program| fd::duplicate_above(program.as_fd(), clone::FREE));
-        Ok(Self {
-            program: program
-                .map_err(|error| LaunchError::new("prepare the init program", error))?,
-        })
+        let program = embed::init_program().and_then(|program| fd::duplicate_above(program.as_fd(), clone::FREE));
+        Ok(Self { program: program.map_err(|error| LaunchError::new("prepare the init program", error))? })
     }
 
     /// Starts the keeper of this agent.
     pub fn keeper(&self) -> Result<Keeper, LaunchError> {
+        self.role("keeper").map(Keeper::new)
+    }
+
+    /// Starts another role of the init program on the host's side.
+    pub(crate) fn role(&self, role: &str) -> Result<Channel, LaunchError> {
         let (ours, theirs) = pair()?;
-        clone::start(
-            self.program.as_fd(),
-            theirs.as_fd(),
-            &["atoll-keeper", "keeper"],
-            None,
-        )
-        .map_err(|error| LaunchError::new("start the keeper", error))?
-        .go(ours.as_fd())?;
-        Ok(Keeper::new(Channel::new(ours)))
+        clone::start(self.program.as_fd(), theirs.as_fd(), &["atoll-init", role], None)
+            .map_err(|error| LaunchError::new(format!("start the {role}"), error))?
+            .go(ours.as_fd())?;
+        Ok(Channel::new(ours))
     }
 
     /// Makes the sandbox that `plan` describes, in `storage`, inside `group`.
-    pub fn launch(
-        &self,
-        plan: &Plan,
-        storage: &Path,
-        group: Option<&Group>,
-    ) -> Result<Launched, LaunchError> {
+    pub fn launch(&self, plan: &Plan, storage: &Path, group: Option<&Group>) -> Result<Launched, LaunchError> {
         make_storage(plan, storage)?;
         let (ours, theirs) = pair()?;
-        let into = clone::Into {
-            namespaces: plan.namespaces,
-            cgroup: group.and_then(Group::dir),
-            ids: plan.ids,
-        };
+        let into = clone::Into { namespaces: plan.namespaces, cgroup: group.and_then(Group::dir), ids: plan.ids };
         let started = clone::start(self.program.as_fd(), theirs.as_fd(), &["init"], Some(&into))
             .map_err(|error| LaunchError::cloning(plan.namespaces != 0, error))?;
         drop(theirs);
         if let Some(group) = group {
-            group.enter_v1(started.pid).map_err(|error| {
-                LaunchError::new("enter the sandbox's cgroups", io::Error::other(error))
-            })?;
+            group
+                .enter_v1(started.pid)
+                .map_err(|error| LaunchError::new("enter the sandbox's cgroups", io::Error::other(error)))?;
         }
         let trees = trees(plan, started.pid)?;
         let (pid, pidfd) = (started.pid, started.go(ours.as_fd())?);
         let mut channel = Channel::new(ours);
-        let setup = Request::Setup {
-            setup: Setup {
-                version: VERSION,
-                steps: plan.steps.clone(),
-            },
-        };
+        let setup = Request::Setup { setup: Setup { version: VERSION, steps: plan.steps.clone() } };
         let fds: Vec<BorrowedFd<'_>> = trees.iter().map(AsFd::as_fd).collect();
-        channel
-            .send(&setup, &fds)
-            .map_err(|error| LaunchError::new("send the plan to init", error))?;
+        channel.send(&setup, &fds).map_err(|error| LaunchError::new("send the plan to init", error))?;
         let proc = await_ready(&mut channel, plan)?;
-        Ok(Launched {
-            socket: channel.into_socket(),
-            pidfd,
-            pid,
-            proc,
-        })
+        Ok(Launched { socket: channel.into_socket(), pidfd, pid, proc })
     }
 }
 
 fn pair() -> Result<(OwnedFd, OwnedFd), LaunchError> {
     let pair = || {
         let (ours, theirs) = socket::pair()?;
-        Ok((
-            fd::duplicate_above(ours.as_fd(), clone::FREE)?,
-            fd::duplicate_above(theirs.as_fd(), clone::FREE)?,
-        ))
+        Ok((fd::duplicate_above(ours.as_fd(), clone::FREE)?, fd::duplicate_above(theirs.as_fd(), clone::FREE)?))
     };
     pair().map_err(|error| LaunchError::new("make a socket", error))
 }
 
 /// The directories that the plan's overlays and binds need, owned by root inside.
-fn make_storage(plan: &Plan, storage: &Path) -> Result<(), LaunchError> {
+pub(crate) fn make_storage(plan: &Plan, storage: &Path) -> Result<(), LaunchError> {
     let Some(ids) = plan.ids else { return Ok(()) };
     let (uid, gid) = ids.root();
     for (name, mode) in &plan.storage {
@@ -140,18 +114,14 @@ fn make_storage(plan: &Plan, storage: &Path) -> Result<(), LaunchError> {
                 other => other?,
             }
             std::fs::set_permissions(&path, std::fs::Permissions::from_mode(*mode))?;
-            if matches!(ids, IdMap::Range { .. }) {
-                chown(&path, Some(uid), Some(gid))
-            } else {
-                Ok(())
-            }
+            if matches!(ids, IdMap::Range { .. }) { chown(&path, Some(uid), Some(gid)) } else { Ok(()) }
         };
         make().map_err(|error| LaunchError::new(format!("make {}", path.display()), error))?;
     }
     Ok(())
 }
 
-fn trees(plan: &Plan, pid: u32) -> Result<Vec<OwnedFd>, LaunchError> {
+pub(crate) fn trees(plan: &Plan, pid: u32) -> Result<Vec<OwnedFd>, LaunchError> {
     if plan.sources.is_empty() {
         return Ok(Vec::new());
     }
@@ -160,9 +130,8 @@ fn trees(plan: &Plan, pid: u32) -> Result<Vec<OwnedFd>, LaunchError> {
     plan.sources
         .iter()
         .map(|source| {
-            tree(source, userns.as_fd()).map_err(|error| {
-                LaunchError::new(format!("take the mount of {}", source.path), error)
-            })
+            tree(source, userns.as_fd())
+                .map_err(|error| LaunchError::new(format!("take the mount of {}", source.path), error))
         })
         .collect()
 }
@@ -188,13 +157,8 @@ fn await_ready(channel: &mut Channel, plan: &Plan) -> Result<OwnedFd, LaunchErro
     }
     match channel.receive().map_err(waiting)? {
         Some((Event::Ready { version: VERSION }, mut fds)) if fds.len() == 1 => Ok(fds.remove(0)),
-        Some((Event::SetupFailed { step, errno }, _)) => {
-            Err(LaunchError::step(plan.steps.get(step as usize), errno))
-        }
+        Some((Event::SetupFailed { step, errno }, _)) => Err(LaunchError::step(plan.steps.get(step as usize), errno)),
         Some(_) => Err(waiting(io::Error::from_raw_os_error(libc::EPROTO))),
-        None => Err(LaunchError::new(
-            "start init",
-            io::Error::other("it ended before it was ready"),
-        )),
+        None => Err(LaunchError::new("start init", io::Error::other("it ended before it was ready"))),
     }
 }

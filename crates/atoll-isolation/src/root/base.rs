@@ -59,7 +59,8 @@ const PASSWD: &str = "root:x:0:0:root:/root:/bin/bash\n\
     user:x:1000:1000:user:/home/user:/bin/bash\n\
     nobody:x:65534:65534:nobody:/nonexistent:/usr/sbin/nologin\n";
 const GROUP: &str = "root:x:0:\ntty:x:5:\nuser:x:1000:\nnogroup:x:65534:\n";
-const NSSWITCH: &str = "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\nprotocols: files\n";
+const NSSWITCH: &str =
+    "passwd: files\ngroup: files\nshadow: files\nhosts: files dns\nservices: files\nprotocols: files\n";
 const RESOLV: &str = "# no network: egress is closed unless the sandbox has rules\n";
 
 const DIRECTORIES: [(&str, u32); 25] = [
@@ -98,14 +99,7 @@ pub(super) fn fingerprint() -> u64 {
     identity::user().hash(&mut hasher);
     for name in ETC {
         if let Ok(found) = Path::new("/etc").join(name).metadata() {
-            (
-                name,
-                found.size(),
-                found.mtime(),
-                found.mtime_nsec(),
-                found.mode(),
-            )
-                .hash(&mut hasher);
+            (name, found.size(), found.mtime(), found.mtime_nsec(), found.mode()).hash(&mut hasher);
         }
     }
     for name in SYSTEM {
@@ -129,12 +123,7 @@ pub(super) fn fill(base: &Path) -> io::Result<()> {
     for name in ETC {
         copy::public(&Path::new("/etc").join(name), &base.join("etc").join(name))?;
     }
-    for (name, text) in [
-        ("passwd", PASSWD),
-        ("group", GROUP),
-        ("nsswitch.conf", NSSWITCH),
-        ("resolv.conf", RESOLV),
-    ] {
+    for (name, text) in [("passwd", PASSWD), ("group", GROUP), ("nsswitch.conf", NSSWITCH), ("resolv.conf", RESOLV)] {
         std::fs::write(base.join("etc").join(name), text)?;
     }
     if identity::user() == 0 {

@@ -30,12 +30,7 @@ pub struct RootError {
 
 impl std::fmt::Display for RootError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(
-            f,
-            "failed to prepare the root at {}: {}",
-            self.path.display(),
-            self.source
-        )
+        write!(f, "failed to prepare the root at {}: {}", self.path.display(), self.source)
     }
 }
 
@@ -49,36 +44,22 @@ impl HostRoot {
     /// Finds or makes the base below `cache`.
     pub fn prepare(cache: &Path) -> Result<Self, RootError> {
         let path = cache.join(format!("host-{:016x}", base::fingerprint()));
-        let system = SYSTEM
-            .iter()
-            .filter(|name| is_directory(name))
-            .map(|name| (*name).to_owned())
-            .collect();
+        let system = SYSTEM.iter().filter(|name| is_directory(name)).map(|name| (*name).to_owned()).collect();
         if !path.is_dir() {
-            make(cache, &path).map_err(|source| RootError {
-                path: path.clone(),
-                source,
-            })?;
+            make(cache, &path).map_err(|source| RootError { path: path.clone(), source })?;
         }
         Ok(Self { base: path, system })
     }
 }
 
 fn is_directory(name: &str) -> bool {
-    Path::new("/")
-        .join(name)
-        .symlink_metadata()
-        .is_ok_and(|found| found.is_dir())
+    Path::new("/").join(name).symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
 /// Made under another name, then renamed: whoever sees it sees it whole, and of two makers one wins.
 fn make(cache: &Path, path: &Path) -> io::Result<()> {
     std::fs::create_dir_all(cache)?;
-    let draft = cache.join(format!(
-        ".draft-{}-{:?}",
-        std::process::id(),
-        std::thread::current().id()
-    ));
+    let draft = cache.join(format!(".draft-{}-{:?}", std::process::id(), std::thread::current().id()));
     let made = base::fill(&draft).and_then(|()| std::fs::rename(&draft, path));
     match made {
         Err(_) if path.is_dir() => std::fs::remove_dir_all(&draft),

@@ -20,12 +20,7 @@ const ALLOWANCES: &[Allowance] = &[
                  every other namespace needs a capability, and mounting in one is refused",
     },
     Allowance {
-        calls: calls![
-            SYS_ptrace,
-            SYS_process_vm_readv,
-            SYS_process_vm_writev,
-            SYS_pidfd_getfd
-        ],
+        calls: calls![SYS_ptrace, SYS_process_vm_readv, SYS_process_vm_writev, SYS_pidfd_getfd],
         reason: "debuggers use them on processes of the same sandbox, and no others are in sight",
     },
     Allowance {
@@ -33,12 +28,7 @@ const ALLOWANCES: &[Allowance] = &[
         reason: "gdb turns off address randomisation with it, for the process it starts",
     },
     Allowance {
-        calls: calls![
-            SYS_seccomp,
-            SYS_landlock_create_ruleset,
-            SYS_landlock_add_rule,
-            SYS_landlock_restrict_self,
-        ],
+        calls: calls![SYS_seccomp, SYS_landlock_create_ruleset, SYS_landlock_add_rule, SYS_landlock_restrict_self,],
         reason: "can only take rights away from the caller",
     },
     Allowance {

@@ -88,10 +88,7 @@ fn guard() -> Vec<Instruction> {
 /// they reach nothing, and we need a newer one for `CLONE_INTO_CGROUP`.
 fn refuse_x32() -> [Instruction; 2] {
     const X32_SYSCALL_BIT: u32 = 0x4000_0000;
-    [
-        jump(JUMP_AT_LEAST, X32_SYSCALL_BIT, 0, 1),
-        refuse(Refusal::NotImplemented),
-    ]
+    [jump(JUMP_AT_LEAST, X32_SYSCALL_BIT, 0, 1), refuse(Refusal::NotImplemented)]
 }
 
 /// The instructions of one rule; falls off its end if the rule does not apply.
@@ -143,29 +140,16 @@ fn number(call: &Call) -> u32 {
 }
 
 fn refuse(refusal: Refusal) -> Instruction {
-    statement(
-        RETURN,
-        libc::SECCOMP_RET_ERRNO | refusal.errno().unsigned_abs(),
-    )
+    statement(RETURN, libc::SECCOMP_RET_ERRNO | refusal.errno().unsigned_abs())
 }
 
 fn statement(code: u16, k: u32) -> Instruction {
-    Instruction {
-        code,
-        jt: 0,
-        jf: 0,
-        k,
-    }
+    Instruction { code, jt: 0, jf: 0, k }
 }
 
 fn jump(code: u16, k: u32, if_true: usize, if_false: usize) -> Instruction {
     let offset = |skip| u8::try_from(skip).expect("a rule is shorter than a jump reaches");
-    Instruction {
-        code,
-        jt: offset(if_true),
-        jf: offset(if_false),
-        k,
-    }
+    Instruction { code, jt: offset(if_true), jf: offset(if_false), k }
 }
 
 #[cfg(test)]
@@ -178,12 +162,7 @@ mod tests {
     }
 
     const fn rule(calls: &'static [Call], when: When, refusal: Refusal) -> Rule {
-        Rule {
-            calls,
-            when,
-            refusal,
-            reason: "test",
-        }
+        Rule { calls, when, refusal, reason: "test" }
     }
 
     const fn argument(index: u32, test: Test) -> When {
@@ -192,26 +171,10 @@ mod tests {
 
     /// Every kind of condition, and one call named twice.
     const TABLE: &[Rule] = &[
-        rule(
-            &[call("a", 1), call("b", 2)],
-            When::Always,
-            Refusal::NotPermitted,
-        ),
-        rule(
-            &[call("c", 3)],
-            argument(1, Test::OneOf(&[7, 8])),
-            Refusal::NotImplemented,
-        ),
-        rule(
-            &[call("c", 3)],
-            argument(0, Test::NoneOf(&[5, 6])),
-            Refusal::NoSuchFamily,
-        ),
-        rule(
-            &[call("d", 4)],
-            argument(5, Test::AnyBit(0x80)),
-            Refusal::NotPermitted,
-        ),
+        rule(&[call("a", 1), call("b", 2)], When::Always, Refusal::NotPermitted),
+        rule(&[call("c", 3)], argument(1, Test::OneOf(&[7, 8])), Refusal::NotImplemented),
+        rule(&[call("c", 3)], argument(0, Test::NoneOf(&[5, 6])), Refusal::NoSuchFamily),
+        rule(&[call("d", 4)], argument(5, Test::AnyBit(0x80)), Refusal::NotPermitted),
     ];
 
     #[test]
@@ -241,10 +204,7 @@ mod tests {
             " 19 load [0]",
             " 20 return 0x7fff0000",
         ];
-        assert_eq!(
-            disassemble(after_guard).lines().collect::<Vec<_>>(),
-            expected
-        );
+        assert_eq!(disassemble(after_guard).lines().collect::<Vec<_>>(), expected);
     }
 
     #[cfg(target_arch = "x86_64")]
@@ -279,10 +239,7 @@ mod tests {
 
     #[test]
     fn longest_rule_a_jump_can_span_is_sound() {
-        static CALLS: [Call; 256] = [Call {
-            name: "x",
-            number: 9,
-        }; 256];
+        static CALLS: [Call; 256] = [Call { name: "x", number: 9 }; 256];
         let program = assemble(&[rule(&CALLS, When::Always, Refusal::NotPermitted)]);
         assert_eq!(verify(&program), Ok(()));
     }

@@ -34,12 +34,7 @@ impl Instruction {
 
     fn from_bytes(bytes: [u8; INSTRUCTION_BYTES]) -> Self {
         let [code_0, code_1, jt, jf, k_0, k_1, k_2, k_3] = bytes;
-        Self {
-            code: u16::from_ne_bytes([code_0, code_1]),
-            jt,
-            jf,
-            k: u32::from_ne_bytes([k_0, k_1, k_2, k_3]),
-        }
+        Self { code: u16::from_ne_bytes([code_0, code_1]), jt, jf, k: u32::from_ne_bytes([k_0, k_1, k_2, k_3]) }
     }
 }
 
@@ -55,10 +50,7 @@ impl Program {
     /// bytes never leave the machine.
     #[must_use]
     pub fn to_bytes(&self) -> Vec<u8> {
-        self.instructions
-            .iter()
-            .flat_map(|instruction| instruction.to_bytes())
-            .collect()
+        self.instructions.iter().flat_map(|instruction| instruction.to_bytes()).collect()
     }
 
     /// Reads what [`Program::to_bytes`] wrote.
@@ -74,13 +66,9 @@ impl Program {
         }
         match chunks.len() {
             0 => Err(ProgramError::Empty),
-            1..=MAX_INSTRUCTIONS => Ok(Self {
-                instructions: chunks
-                    .iter()
-                    .copied()
-                    .map(Instruction::from_bytes)
-                    .collect(),
-            }),
+            1..=MAX_INSTRUCTIONS => {
+                Ok(Self { instructions: chunks.iter().copied().map(Instruction::from_bytes).collect() })
+            }
             instructions => Err(ProgramError::TooLong { instructions }),
         }
     }
@@ -107,16 +95,12 @@ impl fmt::Display for ProgramError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Truncated { bytes } => {
-                write!(
-                    f,
-                    "seccomp program of {bytes} bytes ends inside an instruction"
-                )
+                write!(f, "seccomp program of {bytes} bytes ends inside an instruction")
             }
             Self::Empty => f.write_str("seccomp program is empty"),
-            Self::TooLong { instructions } => write!(
-                f,
-                "seccomp program has {instructions} instructions, the kernel takes {MAX_INSTRUCTIONS}"
-            ),
+            Self::TooLong { instructions } => {
+                write!(f, "seccomp program has {instructions} instructions, the kernel takes {MAX_INSTRUCTIONS}")
+            }
         }
     }
 }
@@ -127,17 +111,10 @@ impl std::error::Error for ProgramError {}
 mod tests {
     use super::*;
 
-    const RETURN: Instruction = Instruction {
-        code: 0x0006,
-        jt: 1,
-        jf: 2,
-        k: 0x7fff_0000,
-    };
+    const RETURN: Instruction = Instruction { code: 0x0006, jt: 1, jf: 2, k: 0x7fff_0000 };
 
     fn program(length: usize) -> Program {
-        Program {
-            instructions: vec![RETURN; length],
-        }
+        Program { instructions: vec![RETURN; length] }
     }
 
     #[test]
@@ -161,15 +138,7 @@ mod tests {
     fn bytes_that_are_no_program_are_refused() {
         let too_long = program(MAX_INSTRUCTIONS + 1).to_bytes();
         assert_eq!(Program::from_bytes(&[]), Err(ProgramError::Empty));
-        assert_eq!(
-            Program::from_bytes(&too_long[..15]),
-            Err(ProgramError::Truncated { bytes: 15 })
-        );
-        assert_eq!(
-            Program::from_bytes(&too_long),
-            Err(ProgramError::TooLong {
-                instructions: MAX_INSTRUCTIONS + 1
-            })
-        );
+        assert_eq!(Program::from_bytes(&too_long[..15]), Err(ProgramError::Truncated { bytes: 15 }));
+        assert_eq!(Program::from_bytes(&too_long), Err(ProgramError::TooLong { instructions: MAX_INSTRUCTIONS + 1 }));
     }
 }

@@ -6,8 +6,7 @@
 //! instruction nobody meant to emit is an error here.
 
 use super::assemble::{
-    ARCH_OFFSET, ARGUMENTS_OFFSET, JUMP_ANY_BIT, JUMP_AT_LEAST, JUMP_EQUAL, LOAD, NATIVE_ARCH,
-    NUMBER_OFFSET, RETURN,
+    ARCH_OFFSET, ARGUMENTS_OFFSET, JUMP_ANY_BIT, JUMP_AT_LEAST, JUMP_EQUAL, LOAD, NATIVE_ARCH, NUMBER_OFFSET, RETURN,
 };
 use super::bpf::{Instruction, MAX_INSTRUCTIONS, Program};
 
@@ -22,11 +21,7 @@ pub(super) struct Entry {
 impl Entry {
     pub(super) fn native(number: libc::c_long, arguments: [u64; 6]) -> Self {
         let number = u32::try_from(number).unwrap();
-        Self {
-            number,
-            arch: NATIVE_ARCH,
-            arguments,
-        }
+        Self { number, arch: NATIVE_ARCH, arguments }
     }
 
     fn word(&self, offset: u32) -> Result<u32, Fault> {
@@ -81,10 +76,7 @@ pub(super) fn run(program: &Program, entry: &Entry) -> Result<Outcome, Fault> {
                 read_arguments |= step.k >= ARGUMENTS_OFFSET;
             }
             RETURN => {
-                return Ok(Outcome {
-                    action: step.k,
-                    read_arguments,
-                });
+                return Ok(Outcome { action: step.k, read_arguments });
             }
             _ => at += skipped(step, word)?,
         }
@@ -126,11 +118,7 @@ fn verify_step(from: usize, step: &Instruction, length: usize) -> Result<(), Fau
         RETURN => Ok(()),
         JUMP_EQUAL | JUMP_AT_LEAST | JUMP_ANY_BIT => {
             let farthest = from + 1 + usize::from(step.jt.max(step.jf));
-            if farthest < length {
-                Ok(())
-            } else {
-                Err(Fault::Jump { from })
-            }
+            if farthest < length { Ok(()) } else { Err(Fault::Jump { from }) }
         }
         code => Err(Fault::Code(code)),
     }

@@ -20,10 +20,7 @@
 //! The seccompiler crate is not used because it gives one errno per program
 //! and does not see x32.
 
-#[cfg(not(all(
-    any(target_arch = "x86_64", target_arch = "aarch64"),
-    target_endian = "little"
-)))]
+#[cfg(not(all(any(target_arch = "x86_64", target_arch = "aarch64"), target_endian = "little")))]
 compile_error!("the seccomp table is written for little-endian x86_64 and aarch64");
 
 mod allowances;

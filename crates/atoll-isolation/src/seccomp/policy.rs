@@ -53,29 +53,20 @@ const FAMILIES: &[u32] = &[
 
 /// libc leaves it out for aarch64 with musl.
 #[cfg(all(target_arch = "aarch64", target_env = "musl"))]
-const KEXEC_FILE_LOAD: Call = Call {
-    name: "kexec_file_load",
-    number: 294,
-};
+const KEXEC_FILE_LOAD: Call = Call { name: "kexec_file_load", number: 294 };
 #[cfg(not(all(target_arch = "aarch64", target_env = "musl")))]
 const KEXEC_FILE_LOAD: Call = call!(SYS_kexec_file_load);
 
 /// `open_tree_attr` (Linux 6.15), newer than libc's list. Numbers from 424 on
 /// are the same on every architecture.
-const OPEN_TREE_ATTR: Call = Call {
-    name: "open_tree_attr",
-    number: 467,
-};
+const OPEN_TREE_ATTR: Call = Call { name: "open_tree_attr", number: 467 };
 
 const RULES: &[Rule] = &[
     // Calls that ordinary programs make often come first: the answer depends
     // on an argument, so the kernel cannot cache it.
     Rule {
         calls: calls![SYS_ioctl],
-        when: When::Argument {
-            index: 1,
-            test: Test::OneOf(&[TIOCSTI, TIOCLINUX, TIOCSETD]),
-        },
+        when: When::Argument { index: 1, test: Test::OneOf(&[TIOCSTI, TIOCLINUX, TIOCSETD]) },
         refusal: NotPermitted,
         reason: "TIOCSTI and TIOCLINUX type into a terminal shared with someone outside; \
                  TIOCSETD loads line disciplines, old drivers with many holes that only \
@@ -83,20 +74,14 @@ const RULES: &[Rule] = &[
     },
     Rule {
         calls: calls![SYS_clone],
-        when: When::Argument {
-            index: 0,
-            test: Test::AnyBit(CLONE_NAMESPACES),
-        },
+        when: When::Argument { index: 0, test: Test::AnyBit(CLONE_NAMESPACES) },
         refusal: NotPermitted,
         reason: "a new namespace brings capabilities over kernel code that is closed \
                  otherwise; EPERM is what hosts without user namespaces for users answer",
     },
     Rule {
         calls: calls![SYS_unshare],
-        when: When::Argument {
-            index: 0,
-            test: Test::AnyBit(!UNSHARE_HARMLESS),
-        },
+        when: When::Argument { index: 0, test: Test::AnyBit(!UNSHARE_HARMLESS) },
         refusal: NotPermitted,
         reason: "as for clone; stated as what is harmless, so that a namespace flag of a \
                  later kernel is closed too",
@@ -109,10 +94,7 @@ const RULES: &[Rule] = &[
     },
     Rule {
         calls: calls![SYS_socket, SYS_socketpair],
-        when: When::Argument {
-            index: 0,
-            test: Test::NoneOf(FAMILIES),
-        },
+        when: When::Argument { index: 0, test: Test::NoneOf(FAMILIES) },
         refusal: NoSuchFamily,
         reason: "only unix, inet, inet6 and netlink; other families load rarely used modules \
                  (alg, packet, bluetooth, tipc) or leave the network namespace (vsock), and \
@@ -211,11 +193,7 @@ const RULES: &[Rule] = &[
                  own memory stays possible with mbind",
     },
     Rule {
-        calls: calls![
-            SYS_io_uring_setup,
-            SYS_io_uring_enter,
-            SYS_io_uring_register
-        ],
+        calls: calls![SYS_io_uring_setup, SYS_io_uring_enter, SYS_io_uring_register],
         when: When::Always,
         refusal: NotImplemented,
         reason: "does the work of other calls unseen by this filter, and is a large source of \

@@ -31,10 +31,7 @@ macro_rules! calls {
 /// `call!(SYS_mount)`: one of them.
 macro_rules! call {
     ($symbol:ident) => {
-        $crate::seccomp::rule::Call {
-            name: stringify!($symbol).split_at("SYS_".len()).1,
-            number: libc::$symbol,
-        }
+        $crate::seccomp::rule::Call { name: stringify!($symbol).split_at("SYS_".len()).1, number: libc::$symbol }
     };
 }
 

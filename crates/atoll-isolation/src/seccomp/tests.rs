@@ -37,10 +37,7 @@ fn with_argument(index: usize, value: u64) -> [u64; 6] {
 fn assert_argument(number: libc::c_long, index: usize, value: u64, expected: u32) {
     for value in [value, value | HIGH] {
         let actual = action(number, with_argument(index, value));
-        assert_eq!(
-            actual, expected,
-            "call {number} argument {index} = {value:#x}"
-        );
+        assert_eq!(actual, expected, "call {number} argument {index} = {value:#x}");
     }
 }
 
@@ -53,11 +50,7 @@ fn named_calls() -> HashSet<libc::c_long> {
 fn kernel_would_accept_the_program() {
     let program = baseline();
     assert_eq!(verify(&program), Ok(()));
-    assert!(
-        program.instructions.len() < 160,
-        "{}",
-        program.instructions.len()
-    );
+    assert!(program.instructions.len() < 160, "{}", program.instructions.len());
     assert_eq!(Program::from_bytes(&program.to_bytes()), Ok(program));
 }
 
@@ -75,12 +68,7 @@ fn every_rule_without_a_condition_refuses_its_calls() {
     for rule in always {
         for call in rule.calls {
             let expected = libc::SECCOMP_RET_ERRNO | rule.refusal.errno().unsigned_abs();
-            assert_eq!(
-                action(call.number, [u64::MAX; 6]),
-                expected,
-                "{}",
-                call.name
-            );
+            assert_eq!(action(call.number, [u64::MAX; 6]), expected, "{}", call.name);
             assert_eq!(action(call.number, [0; 6]), expected, "{}", call.name);
         }
     }
@@ -119,10 +107,7 @@ fn calls_only_x86_has_are_refused_too() {
 #[test]
 fn what_no_rule_names_is_allowed_and_can_be_cached() {
     let named = named_calls();
-    let allowed = Outcome {
-        action: ALLOW,
-        read_arguments: false,
-    };
+    let allowed = Outcome { action: ALLOW, read_arguments: false };
     for number in (0..NUMBERS).filter(|number| !named.contains(number)) {
         for arguments in [[0; 6], [u64::MAX; 6], [0x5412; 6]] {
             let entry = Entry::native(number, arguments);
@@ -230,15 +215,8 @@ fn foreign_callers_are_refused_whatever_they_call() {
     const ARM: u32 = 0x4000_0028;
     for arch in [I386, ARM, 0, u32::MAX] {
         for number in 0..600 {
-            let entry = Entry {
-                number,
-                arch,
-                arguments: [0; 6],
-            };
-            let refused = Outcome {
-                action: ENOSYS,
-                read_arguments: false,
-            };
+            let entry = Entry { number, arch, arguments: [0; 6] };
+            let refused = Outcome { action: ENOSYS, read_arguments: false };
             assert_eq!(answer(&entry), refused, "arch {arch:#x} call {number}");
         }
     }
@@ -249,10 +227,7 @@ fn foreign_callers_are_refused_whatever_they_call() {
 fn x32_callers_are_refused_whatever_they_call() {
     let numbers = (0x4000_0000..0x4000_0400).chain([0x7fff_ffff, 0x8000_0000, u32::MAX]);
     for number in numbers {
-        let entry = Entry {
-            number,
-            ..Entry::native(0, [0; 6])
-        };
+        let entry = Entry { number, ..Entry::native(0, [0; 6]) };
         assert_eq!(answer(&entry).action, ENOSYS, "call {number:#x}");
     }
     assert_eq!(action(0x3fff_ffff, [0; 6]), ALLOW);
@@ -268,16 +243,10 @@ fn table_is_complete_and_without_doubles() {
             assert!((0..NUMBERS).contains(&call.number), "{}", call.name);
         }
         match rule.when {
-            When::Argument {
-                index,
-                test: Test::OneOf(list) | Test::NoneOf(list),
-            } => {
+            When::Argument { index, test: Test::OneOf(list) | Test::NoneOf(list) } => {
                 assert!(index < 6 && !list.is_empty(), "{rule}");
             }
-            When::Argument {
-                index,
-                test: Test::AnyBit(mask),
-            } => assert!(index < 6 && mask != 0),
+            When::Argument { index, test: Test::AnyBit(mask) } => assert!(index < 6 && mask != 0),
             When::Always => {}
         }
     }

@@ -9,8 +9,7 @@ use super::{c_string, check, check_int};
 pub fn memfd(name: &str) -> io::Result<OwnedFd> {
     let name = c_string(name.as_bytes())?;
     // SAFETY: `name` is NUL-terminated and outlives the call.
-    let fd =
-        unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
+    let fd = unsafe { libc::memfd_create(name.as_ptr(), libc::MFD_CLOEXEC | libc::MFD_ALLOW_SEALING) };
     owned(fd)
 }
 
@@ -39,8 +38,7 @@ pub fn duplicate_onto(from: RawFd, to: RawFd) -> io::Result<()> {
 
 /// Closes every descriptor from `first` on. For use in a freshly cloned child that owns its table.
 pub fn close_from(first: RawFd) -> io::Result<()> {
-    let first =
-        libc::c_uint::try_from(first).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    let first = libc::c_uint::try_from(first).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
     // SAFETY: plain integers; the caller owns the whole table of a process that is about to exec or exit.
     check(unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, 0) }).map(drop)
 }
@@ -54,11 +52,7 @@ pub fn open_at(dir: RawFd, path: &[u8], flags: i32, mode: u32) -> io::Result<Own
 
 /// Waits until `fd` can be read or has hung up. `false` when the time was up first.
 pub fn wait_readable(fd: BorrowedFd<'_>, timeout_ms: i32) -> io::Result<bool> {
-    let mut poll = libc::pollfd {
-        fd: fd.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
+    let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: one pollfd, as announced by the count.
     let ready = unsafe { libc::poll(&raw mut poll, 1, timeout_ms) };
     check_int(ready).map(|count| count > 0)
@@ -66,11 +60,7 @@ pub fn wait_readable(fd: BorrowedFd<'_>, timeout_ms: i32) -> io::Result<bool> {
 
 /// Waits for input with `SIGCHLD` let through for just that long. `false` if a signal came instead.
 pub fn wait_input_or_child(fd: BorrowedFd<'_>) -> io::Result<bool> {
-    let mut poll = libc::pollfd {
-        fd: fd.as_raw_fd(),
-        events: libc::POLLIN,
-        revents: 0,
-    };
+    let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
     // SAFETY: an all-zero sigset_t is a valid, empty set on Linux.
     let open: libc::sigset_t = unsafe { std::mem::zeroed() };
     // SAFETY: one pollfd as announced; no timeout; `open` lives through the call.
@@ -99,18 +89,10 @@ pub fn inherited(fd: RawFd) -> io::Result<OwnedFd> {
 
 /// Marks every descriptor from `first` on close-on-exec. Async-signal-safe.
 pub fn close_on_exec_from(first: RawFd) -> io::Result<()> {
-    let first =
-        libc::c_uint::try_from(first).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    let first = libc::c_uint::try_from(first).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
     // SAFETY: plain integers.
-    check(unsafe {
-        libc::syscall(
-            libc::SYS_close_range,
-            first,
-            libc::c_uint::MAX,
-            libc::CLOSE_RANGE_CLOEXEC,
-        )
-    })
-    .map(drop)
+    check(unsafe { libc::syscall(libc::SYS_close_range, first, libc::c_uint::MAX, libc::CLOSE_RANGE_CLOEXEC) })
+        .map(drop)
 }
 
 /// One `write` of a few bytes to a kernel file. Async-signal-safe.
@@ -138,19 +120,12 @@ pub fn open_without_links(path: &[u8], flags: i32, mode: u32) -> io::Result<Owne
     let path = c_string(path)?;
     // SAFETY: an all-zero open_how is valid.
     let mut how: libc::open_how = unsafe { std::mem::zeroed() };
-    how.flags = u64::try_from(flags | libc::O_CLOEXEC)
-        .map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    how.flags = u64::try_from(flags | libc::O_CLOEXEC).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
     how.mode = u64::from(mode);
     how.resolve = libc::RESOLVE_NO_SYMLINKS;
     // SAFETY: `path` and `how` live through the call; the size is that of `how`.
     let fd = check(unsafe {
-        libc::syscall(
-            libc::SYS_openat2,
-            libc::AT_FDCWD,
-            path.as_ptr(),
-            &raw const how,
-            size_of::<libc::open_how>(),
-        )
+        libc::syscall(libc::SYS_openat2, libc::AT_FDCWD, path.as_ptr(), &raw const how, size_of::<libc::open_how>())
     })?;
     owned(RawFd::try_from(fd).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?)
 }
@@ -158,8 +133,7 @@ pub fn open_without_links(path: &[u8], flags: i32, mode: u32) -> io::Result<Owne
 /// An exclusive lock on a name in the abstract socket space: held while the descriptor lives, gone with the process.
 pub fn claim_name(name: &[u8]) -> io::Result<Option<OwnedFd>> {
     // SAFETY: plain integers.
-    let socket =
-        owned(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
+    let socket = owned(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
     // SAFETY: an all-zero sockaddr_un is valid.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     address.sun_family = libc::sa_family_t::try_from(libc::AF_UNIX).expect("a small constant");
@@ -170,8 +144,7 @@ pub fn claim_name(name: &[u8]) -> io::Result<Option<OwnedFd>> {
     let length = size_of::<libc::sa_family_t>() + 1 + name.len().min(address.sun_path.len() - 1);
     let length = libc::socklen_t::try_from(length).expect("at most 110 bytes");
     // SAFETY: `address` is a sockaddr_un of which `length` bytes are meant.
-    match check_int(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })
-    {
+    match check_int(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) }) {
         Ok(_) => Ok(Some(socket)),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
         Err(error) => Err(error),

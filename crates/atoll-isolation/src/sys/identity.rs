@@ -71,38 +71,20 @@ pub fn drop_bounding(capability: u32) -> io::Result<bool> {
 
 /// Sets the soft and hard value of one resource limit.
 pub fn set_limit(resource: u32, soft: u64, hard: u64) -> io::Result<()> {
-    let limit = libc::rlimit {
-        rlim_cur: soft,
-        rlim_max: hard,
-    };
+    let limit = libc::rlimit { rlim_cur: soft, rlim_max: hard };
     // SAFETY: `limit` lives through the call; pid 0 is this process; no old value is asked for.
     check(unsafe {
-        libc::syscall(
-            libc::SYS_prlimit64,
-            0,
-            resource,
-            &raw const limit,
-            std::ptr::null_mut::<libc::rlimit>(),
-        )
+        libc::syscall(libc::SYS_prlimit64, 0, resource, &raw const limit, std::ptr::null_mut::<libc::rlimit>())
     })
     .map(drop)
 }
 
 /// The soft and hard value of one resource limit of this process.
 pub fn limit(resource: u32) -> io::Result<(u64, u64)> {
-    let mut limit = libc::rlimit {
-        rlim_cur: 0,
-        rlim_max: 0,
-    };
+    let mut limit = libc::rlimit { rlim_cur: 0, rlim_max: 0 };
     // SAFETY: `limit` is writable for the call; pid 0 is this process; no new value is given.
     check(unsafe {
-        libc::syscall(
-            libc::SYS_prlimit64,
-            0,
-            resource,
-            std::ptr::null::<libc::rlimit>(),
-            &raw mut limit,
-        )
+        libc::syscall(libc::SYS_prlimit64, 0, resource, std::ptr::null::<libc::rlimit>(), &raw mut limit)
     })?;
     Ok((limit.rlim_cur, limit.rlim_max))
 }
@@ -119,22 +101,10 @@ pub fn install_filter(program: &[u8]) -> io::Result<()> {
             k: u32::from_ne_bytes([record[4], record[5], record[6], record[7]]),
         })
         .collect();
-    let len =
-        u16::try_from(records.len()).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
-    let program = libc::sock_fprog {
-        len,
-        filter: records.as_ptr().cast_mut(),
-    };
+    let len = u16::try_from(records.len()).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
+    let program = libc::sock_fprog { len, filter: records.as_ptr().cast_mut() };
     // SAFETY: `program` points at `len` records that live through the call; the kernel copies and checks them.
-    check(unsafe {
-        libc::syscall(
-            libc::SYS_seccomp,
-            libc::SECCOMP_SET_MODE_FILTER,
-            0,
-            &raw const program,
-        )
-    })
-    .map(drop)
+    check(unsafe { libc::syscall(libc::SYS_seccomp, libc::SECCOMP_SET_MODE_FILTER, 0, &raw const program) }).map(drop)
 }
 
 /// The file mode creation mask.

@@ -9,27 +9,21 @@ use super::{check_int, fd};
 /// Brings `lo` of the current network namespace up.
 pub fn loopback_up() -> io::Result<()> {
     // SAFETY: plain integers.
-    let socket = fd::owned(unsafe {
-        libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0)
-    })?;
+    let socket = fd::owned(unsafe { libc::socket(libc::AF_INET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
     // SAFETY: an all-zero ifreq is valid: an empty name and a zero union.
     let mut request: libc::ifreq = unsafe { std::mem::zeroed() };
-    request.ifr_name[0] = b'l'.cast_signed().into();
-    request.ifr_name[1] = b'o'.cast_signed().into();
+    for (slot, byte) in request.ifr_name.iter_mut().zip(c"lo".to_bytes_with_nul()) {
+        *slot = libc::c_char::from_ne_bytes([*byte]);
+    }
     let up = libc::IFF_UP | libc::IFF_RUNNING;
     request.ifr_ifru.ifru_flags = libc::c_short::try_from(up).expect("two low flag bits");
     // SAFETY: SIOCSIFFLAGS reads one ifreq, which lives through the call.
-    check_int(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) })
-        .map(drop)
+    check_int(unsafe { libc::ioctl(socket.as_raw_fd(), libc::SIOCSIFFLAGS, &raw const request) }).map(drop)
 }
 
 /// Starts a TCP connection without waiting. On loopback it is made or refused before this returns.
 pub fn connect(address: SocketAddr) -> io::Result<OwnedFd> {
-    let family = if address.is_ipv4() {
-        libc::AF_INET
-    } else {
-        libc::AF_INET6
-    };
+    let family = if address.is_ipv4() { libc::AF_INET } else { libc::AF_INET6 };
     let kind = libc::SOCK_STREAM | libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
     // SAFETY: plain integers.
     let socket = fd::owned(unsafe { libc::socket(family, kind, 0) })?;
@@ -38,9 +32,7 @@ pub fn connect(address: SocketAddr) -> io::Result<OwnedFd> {
             let name = libc::sockaddr_in {
                 sin_family: libc::sa_family_t::try_from(libc::AF_INET).expect("a small constant"),
                 sin_port: v4.port().to_be(),
-                sin_addr: libc::in_addr {
-                    s_addr: u32::from_ne_bytes(v4.ip().octets()),
-                },
+                sin_addr: libc::in_addr { s_addr: u32::from_ne_bytes(v4.ip().octets()) },
                 sin_zero: [0; 8],
             };
             let len = libc::socklen_t::try_from(size_of_val(&name)).expect("16 bytes");
@@ -52,9 +44,7 @@ pub fn connect(address: SocketAddr) -> io::Result<OwnedFd> {
                 sin6_family: libc::sa_family_t::try_from(libc::AF_INET6).expect("a small constant"),
                 sin6_port: v6.port().to_be(),
                 sin6_flowinfo: 0,
-                sin6_addr: libc::in6_addr {
-                    s6_addr: v6.ip().octets(),
-                },
+                sin6_addr: libc::in6_addr { s6_addr: v6.ip().octets() },
                 sin6_scope_id: v6.scope_id(),
             };
             let len = libc::socklen_t::try_from(size_of_val(&name)).expect("28 bytes");

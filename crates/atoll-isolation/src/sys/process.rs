@@ -28,18 +28,11 @@ pub fn clone_into(namespaces: u64, cgroup: Option<BorrowedFd<'_>>) -> io::Result
     let mut target = 0;
     if let Some(cgroup) = cgroup {
         flags |= CLONE_INTO_CGROUP;
-        target = u64::try_from(cgroup.as_raw_fd())
-            .map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
+        target = u64::try_from(cgroup.as_raw_fd()).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
     }
     let arguments = clone_args(flags, &raw mut pidfd, target);
     // SAFETY: `arguments` lives through the call; no stack and no CLONE_VM, so the child runs on its own copy of ours.
-    let pid = check(unsafe {
-        libc::syscall(
-            libc::SYS_clone3,
-            &raw const arguments,
-            size_of::<libc::clone_args>(),
-        )
-    })?;
+    let pid = check(unsafe { libc::syscall(libc::SYS_clone3, &raw const arguments, size_of::<libc::clone_args>()) })?;
     match u32::try_from(pid) {
         Ok(0) => Ok(Cloned::Child),
         Ok(pid) => Ok(Cloned::Parent(pid, fd::owned(pidfd)?)),
@@ -73,19 +66,9 @@ pub struct StringArray {
 impl StringArray {
     /// Copies the strings. `EINVAL` if one holds a NUL.
     pub fn new<S: AsRef<[u8]>>(strings: &[S]) -> io::Result<Self> {
-        let strings: Vec<CString> = strings
-            .iter()
-            .map(|s| super::c_string(s.as_ref()))
-            .collect::<Result<_, _>>()?;
-        let pointers = strings
-            .iter()
-            .map(|s| s.as_ptr())
-            .chain(std::iter::once(std::ptr::null()))
-            .collect();
-        Ok(Self {
-            _strings: strings,
-            pointers,
-        })
+        let strings: Vec<CString> = strings.iter().map(|s| super::c_string(s.as_ref())).collect::<Result<_, _>>()?;
+        let pointers = strings.iter().map(|s| s.as_ptr()).chain(std::iter::once(std::ptr::null())).collect();
+        Ok(Self { _strings: strings, pointers })
     }
 
     pub(super) fn as_ptr(&self) -> *const *const libc::c_char {
@@ -162,28 +145,16 @@ pub fn reap(wait: bool) -> io::Result<Option<Reaped>> {
     let mut status = 0;
     // SAFETY: an all-zero rusage is a valid value of plain integers.
     let mut usage: libc::rusage = unsafe { std::mem::zeroed() };
-    let options = if wait {
-        libc::__WALL
-    } else {
-        libc::WNOHANG | libc::__WALL
-    };
+    let options = if wait { libc::__WALL } else { libc::WNOHANG | libc::__WALL };
     // SAFETY: both out-pointers are valid for the call.
     let pid = check_int(unsafe { libc::wait4(-1, &raw mut status, options, &raw mut usage) })?;
-    Ok(u32::try_from(pid)
-        .ok()
-        .filter(|pid| *pid != 0)
-        .map(|pid| Reaped {
-            pid,
-            status,
-            usage: Usage::from(&usage),
-        }))
+    Ok(u32::try_from(pid).ok().filter(|pid| *pid != 0).map(|pid| Reaped { pid, status, usage: Usage::from(&usage) }))
 }
 
 impl From<&libc::rusage> for Usage {
     fn from(raw: &libc::rusage) -> Self {
         let micros = |time: libc::timeval| {
-            u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000
-                + u64::try_from(time.tv_usec).unwrap_or(0)
+            u64::try_from(time.tv_sec).unwrap_or(0) * 1_000_000 + u64::try_from(time.tv_usec).unwrap_or(0)
         };
         Self {
             user_us: micros(raw.ru_utime),
@@ -220,20 +191,11 @@ pub fn set_name(name: &CStr) -> io::Result<()> {
 
 /// Waits for the one child behind a pidfd and reaps it.
 pub fn wait_pidfd(pidfd: BorrowedFd<'_>) -> io::Result<()> {
-    let id = libc::id_t::try_from(pidfd.as_raw_fd())
-        .map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
+    let id = libc::id_t::try_from(pidfd.as_raw_fd()).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
     // SAFETY: an all-zero siginfo_t is valid and only written by the kernel.
     let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
     // SAFETY: `info` is writable for the call.
-    check_int(unsafe {
-        libc::waitid(
-            libc::P_PIDFD,
-            id,
-            &raw mut info,
-            libc::WEXITED | libc::__WALL,
-        )
-    })
-    .map(drop)
+    check_int(unsafe { libc::waitid(libc::P_PIDFD, id, &raw mut info, libc::WEXITED | libc::__WALL) }).map(drop)
 }
 
 /// Makes the terminal behind `fd` the controlling terminal of this new session.
@@ -246,13 +208,7 @@ pub fn take_terminal(fd: RawFd) -> io::Result<()> {
 pub fn signal_pidfd(pidfd: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
     // SAFETY: no siginfo is passed; the rest are integers.
     check(unsafe {
-        libc::syscall(
-            libc::SYS_pidfd_send_signal,
-            pidfd.as_raw_fd(),
-            signal,
-            std::ptr::null::<libc::siginfo_t>(),
-            0,
-        )
+        libc::syscall(libc::SYS_pidfd_send_signal, pidfd.as_raw_fd(), signal, std::ptr::null::<libc::siginfo_t>(), 0)
     })
     .map(drop)
 }

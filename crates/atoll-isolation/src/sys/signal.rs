@@ -23,8 +23,7 @@ pub fn unblock_all() -> io::Result<()> {
 
 /// Blocks every signal that can be blocked.
 pub fn block_all() -> io::Result<()> {
-    let all: [libc::c_int; 64] =
-        std::array::from_fn(|n| libc::c_int::try_from(n + 1).expect("at most 64"));
+    let all: [libc::c_int; 64] = std::array::from_fn(|n| libc::c_int::try_from(n + 1).expect("at most 64"));
     change_mask(libc::SIG_SETMASK, &all)
 }
 
@@ -41,16 +40,8 @@ fn change_mask(how: libc::c_int, signals: &[libc::c_int]) -> io::Result<()> {
 
 /// Ignores (or takes back to default) one signal for this process and, across exec, its children.
 pub fn set_ignored(signal: i32, ignored: bool) -> io::Result<()> {
-    let handler = if ignored {
-        libc::SIG_IGN
-    } else {
-        libc::SIG_DFL
-    };
+    let handler = if ignored { libc::SIG_IGN } else { libc::SIG_DFL };
     // SAFETY: SIG_IGN and SIG_DFL run no code of ours.
     let old = unsafe { libc::signal(signal, handler) };
-    if old == libc::SIG_ERR {
-        Err(io::Error::last_os_error())
-    } else {
-        Ok(())
-    }
+    if old == libc::SIG_ERR { Err(io::Error::last_os_error()) } else { Ok(()) }
 }

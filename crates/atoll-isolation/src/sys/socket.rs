@@ -49,19 +49,11 @@ pub fn send(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[BorrowedFd<'_>]) -> io:
 }
 
 /// As [`send`], with the choice.
-pub fn send_waiting(
-    socket: BorrowedFd<'_>,
-    bytes: &[u8],
-    fds: &[BorrowedFd<'_>],
-    waiting: Waiting,
-) -> io::Result<()> {
+pub fn send_waiting(socket: BorrowedFd<'_>, bytes: &[u8], fds: &[BorrowedFd<'_>], waiting: Waiting) -> io::Result<()> {
     if fds.len() > MAX_FDS {
         return Err(io::Error::from_raw_os_error(libc::E2BIG));
     }
-    let mut part = libc::iovec {
-        iov_base: bytes.as_ptr().cast_mut().cast(),
-        iov_len: bytes.len(),
-    };
+    let mut part = libc::iovec { iov_base: bytes.as_ptr().cast_mut().cast(), iov_len: bytes.len() };
     let mut control = Control([0; _]);
     let mut message = message_header(&mut part);
     if !fds.is_empty() {
@@ -69,13 +61,8 @@ pub fn send_waiting(
     }
     loop {
         // SAFETY: `message` points at `part` and `control`, both alive; MSG_NOSIGNAL keeps a dead peer an error.
-        let sent = unsafe {
-            libc::sendmsg(
-                socket.as_raw_fd(),
-                &raw const message,
-                libc::MSG_NOSIGNAL | waiting.flag(),
-            )
-        };
+        let sent =
+            unsafe { libc::sendmsg(socket.as_raw_fd(), &raw const message, libc::MSG_NOSIGNAL | waiting.flag()) };
         match sent {
             -1 if io::Error::last_os_error().kind() == io::ErrorKind::Interrupted => {}
             -1 => return Err(io::Error::last_os_error()),
@@ -97,15 +84,18 @@ fn attach_fds(message: &mut libc::msghdr, control: &mut Control, fds: &[Borrowed
     message.msg_control = control.0.as_mut_ptr().cast();
     // SAFETY: pure arithmetic.
     message.msg_controllen = unsafe { libc::CMSG_SPACE(payload) } as _;
-    // SAFETY: msg_control has room for one header, checked by the caller against MAX_FDS.
-    let header = unsafe { &mut *libc::CMSG_FIRSTHDR(message) };
+    // SAFETY: `message` has a control buffer with room for one header.
+    let first = unsafe { libc::CMSG_FIRSTHDR(message) };
+    // SAFETY: not null, because the room was just announced; nothing else refers to it.
+    let header = unsafe { &mut *first };
     header.cmsg_level = libc::SOL_SOCKET;
     header.cmsg_type = libc::SCM_RIGHTS;
     // SAFETY: pure arithmetic.
     header.cmsg_len = unsafe { libc::CMSG_LEN(payload) } as _;
     for (index, fd) in fds.iter().enumerate() {
         // SAFETY: the data area follows the header inside `control`.
-        let slot = unsafe { libc::CMSG_DATA(header).cast::<RawFd>().add(index) };
+        let data = unsafe { libc::CMSG_DATA(header) }.cast::<RawFd>();
+        let slot = data.wrapping_add(index);
         // SAFETY: `index` is below MAX_FDS, for which `control` has room; unaligned write is always allowed.
         unsafe { slot.write_unaligned(fd.as_raw_fd()) };
     }
@@ -121,15 +111,8 @@ pub fn receive(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<Option<R
 pub type Received = (usize, Vec<OwnedFd>);
 
 /// As [`receive`], with the choice.
-pub fn receive_waiting(
-    socket: BorrowedFd<'_>,
-    buffer: &mut [u8],
-    waiting: Waiting,
-) -> io::Result<Option<Received>> {
-    let mut part = libc::iovec {
-        iov_base: buffer.as_mut_ptr().cast(),
-        iov_len: buffer.len(),
-    };
+pub fn receive_waiting(socket: BorrowedFd<'_>, buffer: &mut [u8], waiting: Waiting) -> io::Result<Option<Received>> {
+    let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let mut control = Control([0; _]);
     let mut message = message_header(&mut part);
     message.msg_control = control.0.as_mut_ptr().cast();
@@ -159,9 +142,10 @@ fn take_fds(message: &libc::msghdr) -> Vec<OwnedFd> {
             let empty = unsafe { libc::CMSG_LEN(0) } as usize;
             let count = (current.cmsg_len as usize - empty) / size_of::<RawFd>();
             for index in 0..count {
-                // SAFETY: the kernel wrote `count` descriptors behind the header.
-                let slot = unsafe { libc::CMSG_DATA(header).cast::<RawFd>().add(index) };
-                // SAFETY: `slot` is inside the control buffer.
+                // SAFETY: the data area follows the header inside the control buffer.
+                let data = unsafe { libc::CMSG_DATA(header) }.cast::<RawFd>();
+                let slot = data.wrapping_add(index);
+                // SAFETY: the kernel wrote `count` descriptors behind the header; `slot` is one of them.
                 let raw = unsafe { slot.read_unaligned() };
                 // SAFETY: the kernel made this descriptor for us with this message.
                 fds.push(unsafe { OwnedFd::from_raw_fd(raw) });

@@ -45,26 +45,17 @@ pub fn spawn<F: FnMut()>(
     let mut target = 0;
     if let Some(cgroup) = cgroup {
         flags |= process::CLONE_INTO_CGROUP;
-        target = u64::try_from(cgroup.as_raw_fd())
-            .map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
+        target = u64::try_from(cgroup.as_raw_fd()).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
     }
     let mut arguments = process::clone_args(flags, &raw mut pidfd, target);
     arguments.stack = stack.0.as_mut_ptr() as u64;
     arguments.stack_size = size_of_val(stack.0.as_slice()) as u64;
     // SAFETY: the stack is ours alone and outlives the child's use of it (CLONE_VFORK suspends us until the child
     // has executed or ended); `enter::<F>` gets the pointer to `child`, which lives as long.
-    let result = unsafe {
-        clone3_on_stack(
-            &raw const arguments,
-            enter::<F>,
-            std::ptr::from_mut(child).cast(),
-        )
-    };
+    let result = unsafe { clone3_on_stack(&raw const arguments, enter::<F>, std::ptr::from_mut(child).cast()) };
     match u32::try_from(result) {
         Ok(pid) => Ok((pid, fd::owned(pidfd)?)),
-        Err(_) => Err(io::Error::from_raw_os_error(
-            i32::try_from(-result).unwrap_or(libc::EIO),
-        )),
+        Err(_) => Err(io::Error::from_raw_os_error(i32::try_from(-result).unwrap_or(libc::EIO))),
     }
 }
 

@@ -30,11 +30,7 @@ pub trait Wire: Sized {
     fn decode(bytes: &[u8]) -> Result<Self, Malformed> {
         let mut input = Decoder(bytes);
         let value = Self::take(&mut input)?;
-        if input.0.is_empty() {
-            Ok(value)
-        } else {
-            Err(Malformed)
-        }
+        if input.0.is_empty() { Ok(value) } else { Err(Malformed) }
     }
 }
 
@@ -83,9 +79,7 @@ impl Wire for bool {
 /// forged one cannot make us allocate.
 impl<T: Wire> Wire for Vec<T> {
     fn put(&self, out: &mut Vec<u8>) {
-        u32::try_from(self.len())
-            .expect("no message has four billion items")
-            .put(out);
+        u32::try_from(self.len()).expect("no message has four billion items").put(out);
         for item in self {
             item.put(out);
         }
@@ -111,11 +105,7 @@ impl<T: Wire> Wire for Option<T> {
         }
     }
     fn take(input: &mut Decoder<'_>) -> Result<Self, Malformed> {
-        if bool::take(input)? {
-            T::take(input).map(Some)
-        } else {
-            Ok(None)
-        }
+        if bool::take(input)? { T::take(input).map(Some) } else { Ok(None) }
     }
 }
 

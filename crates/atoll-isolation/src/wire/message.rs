@@ -182,17 +182,10 @@ impl From<SocketAddr> for Address {
     fn from(address: SocketAddr) -> Self {
         let port = address.port();
         match address.ip() {
-            IpAddr::V4(ip) => Self::V4 {
-                ip: ip.to_bits(),
-                port,
-            },
+            IpAddr::V4(ip) => Self::V4 { ip: ip.to_bits(), port },
             IpAddr::V6(ip) => {
                 let bits = ip.to_bits();
-                Self::V6 {
-                    high: (bits >> 64) as u64,
-                    low: bits as u64,
-                    port,
-                }
+                Self::V6 { high: (bits >> 64) as u64, low: bits as u64, port }
             }
         }
     }
@@ -202,11 +195,9 @@ impl From<Address> for SocketAddr {
     fn from(address: Address) -> Self {
         match address {
             Address::V4 { ip, port } => (Ipv4Addr::from_bits(ip), port).into(),
-            Address::V6 { high, low, port } => (
-                Ipv6Addr::from_bits((u128::from(high) << 64) | u128::from(low)),
-                port,
-            )
-                .into(),
+            Address::V6 { high, low, port } => {
+                (Ipv6Addr::from_bits((u128::from(high) << 64) | u128::from(low)), port).into()
+            }
         }
     }
 }

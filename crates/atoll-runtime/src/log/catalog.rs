@@ -30,19 +30,13 @@ pub(super) struct Catalog {
 
 impl Catalog {
     pub(super) fn new(caps: Caps) -> Self {
-        Self {
-            caps,
-            segments: Vec::new(),
-            disk_len: 0,
-        }
+        Self { caps, segments: Vec::new(), disk_len: 0 }
     }
 
     /// Adds the newest segment. The first ones, up to the head's share, will never be dropped.
     pub(super) fn push(&mut self, mut segment: Segment) {
         segment.zone = match self.segments.last().map(|last| last.zone) {
-            None | Some(Zone::Head) if self.disk_len + self.caps.segment <= self.caps.head => {
-                Zone::Head
-            }
+            None | Some(Zone::Head) if self.disk_len + self.caps.segment <= self.caps.head => Zone::Head,
             _ => Zone::Tail,
         };
         self.disk_len += segment.tip.offset;

@@ -37,7 +37,7 @@ impl Chunk {
 /// One thing a reader is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
-    /// Output, at most [`EVENT_BYTES`](super::EVENT_BYTES) of it.
+    /// Output, at most 64 KiB of it.
     Output(Chunk),
     /// The bytes from `from` up to `to` are gone: dropped by the disk cap or lost to a disk error.
     Gap {

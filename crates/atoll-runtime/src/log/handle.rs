@@ -48,7 +48,7 @@ impl Log {
         Self::from_parts(State::new(caps), store, caps)
     }
 
-    /// Opens the log that [`Store::Dir`] left in `dir`, closed, to be read.
+    /// Opens the log that `Store::Dir` left in `dir`, closed, to be read.
     ///
     /// Only what was flushed or spilled is there. A torn record at the end of a file is cut off
     /// the file, so `dir` must not be that of a log still being written. Blocks on the disk.
@@ -68,9 +68,7 @@ impl Log {
             changed: Notify::new(),
             caps,
         };
-        Self {
-            inner: Arc::new(inner),
-        }
+        Self { inner: Arc::new(inner) }
     }
 
     /// Adds output. Never waits for a reader; at times writes a batch to the page cache.
@@ -92,11 +90,7 @@ impl Log {
         while !rest.is_empty() {
             let piece = rest.split_to(rest.len().min(self.inner.caps.chunk));
             // A slice of something larger than the window would pin all of it.
-            let piece = if pinned {
-                Bytes::copy_from_slice(&piece)
-            } else {
-                piece
-            };
+            let piece = if pinned { Bytes::copy_from_slice(&piece) } else { piece };
             outcome = self.append_piece(stream, piece, time).and(outcome);
         }
         outcome
@@ -125,7 +119,7 @@ impl Log {
         self.inner.changed.notify_waiters();
     }
 
-    /// Puts everything on disk, and for [`Store::Dir`] waits until the device has it. Blocks.
+    /// Puts everything on disk, and for `Store::Dir` waits until the device has it. Blocks.
     ///
     /// # Errors
     /// If it could not be written. What memory holds stays readable.
@@ -141,11 +135,7 @@ impl Log {
             self.state().catalog_mut().mark_synced(file, *len);
         }
         // The names are on the device only when the directory is.
-        if files.is_empty() {
-            Ok(())
-        } else {
-            File::open(dir)?.sync_all()
-        }
+        if files.is_empty() { Ok(()) } else { File::open(dir)?.sync_all() }
     }
 
     fn spill(&self, need: Need) -> io::Result<()> {
@@ -203,11 +193,7 @@ impl Log {
         }
         let next_cursor = events.last().map_or(since, Event::next_cursor);
         let closed = self.is_closed() && next_cursor >= self.end();
-        ReadPage {
-            events,
-            next_cursor,
-            closed,
-        }
+        ReadPage { events, next_cursor, closed }
     }
 
     /// The cursor after the newest byte.

@@ -7,7 +7,7 @@ use bytes::Bytes;
 
 /// Keeps the first and the last half of `limit` bytes; everything if it is no more than `limit`.
 #[derive(Debug)]
-pub struct HeadTail {
+pub(crate) struct HeadTail {
     head: Vec<u8>,
     head_cap: usize,
     tail: Ring,
@@ -16,7 +16,7 @@ pub struct HeadTail {
     tail_from: Option<u64>,
 }
 
-/// What a [`HeadTail`] kept.
+/// What was kept of one stream: its two ends, or all of it.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Capture {
     /// The first bytes, or all of them if none were omitted.
@@ -32,18 +32,12 @@ pub struct Capture {
 impl HeadTail {
     /// Allocates nothing yet, and never much more than `limit`.
     #[must_use]
-    pub fn new(limit: usize) -> Self {
-        Self {
-            head: Vec::new(),
-            head_cap: limit / 2,
-            tail: Ring::new(limit - limit / 2),
-            total: 0,
-            tail_from: None,
-        }
+    pub(crate) fn new(limit: usize) -> Self {
+        Self { head: Vec::new(), head_cap: limit / 2, tail: Ring::new(limit - limit / 2), total: 0, tail_from: None }
     }
 
     /// Adds the next bytes of the stream, which lie at `cursor` in the combined log.
-    pub fn push(&mut self, cursor: u64, bytes: &Bytes) {
+    pub(crate) fn push(&mut self, cursor: u64, bytes: &Bytes) {
         self.total += bytes.len() as u64;
         let taken = bytes.len().min(self.head_cap - self.head.len());
         extend_within(&mut self.head, &bytes[..taken], self.head_cap);
@@ -56,29 +50,15 @@ impl HeadTail {
 
     /// What was kept.
     #[must_use]
-    pub fn finish(self) -> Capture {
-        let Self {
-            mut head,
-            head_cap: _,
-            tail,
-            total,
-            tail_from,
-        } = self;
+    pub(crate) fn finish(self) -> Capture {
+        let Self { mut head, head_cap: _, tail, total, tail_from } = self;
         let omitted = total - (head.len() + tail.bytes.len()) as u64;
         let tail = tail.into_vec();
         if omitted > 0 {
-            return Capture {
-                head,
-                tail,
-                omitted,
-                omitted_from: tail_from,
-            };
+            return Capture { head, tail, omitted, omitted_from: tail_from };
         }
         head.extend_from_slice(&tail);
-        Capture {
-            head,
-            ..Capture::default()
-        }
+        Capture { head, ..Capture::default() }
     }
 }
 
@@ -93,11 +73,7 @@ struct Ring {
 
 impl Ring {
     fn new(cap: usize) -> Self {
-        Self {
-            bytes: Vec::new(),
-            cap,
-            oldest: 0,
-        }
+        Self { bytes: Vec::new(), cap, oldest: 0 }
     }
 
     fn push(&mut self, bytes: &[u8]) {

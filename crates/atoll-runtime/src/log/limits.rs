@@ -6,18 +6,18 @@
 ///
 /// Large enough that an ordinary command never touches a file and that a reader a few scheduling
 /// rounds behind still reads from memory; small enough for ten thousand live logs in 2.5 GiB.
-pub const WINDOW_BYTES: usize = 256 * 1024;
+pub(super) const WINDOW_BYTES: usize = 256 * 1024;
 
 /// Bytes of one log on disk, record headers included.
 ///
 /// A build log of a day fits; a runaway `yes` does not fill the disk of its neighbours.
-pub const DISK_BYTES: u64 = 4 << 30;
+pub(super) const DISK_BYTES: u64 = 4 << 30;
 
 /// Largest payload of one event and of one record on disk.
 ///
 /// The size of a Linux pipe, so that what was read in one go is told in one go, and what a slow
 /// client holds of a log stays small.
-pub const EVENT_BYTES: usize = 64 * 1024;
+pub(super) const EVENT_BYTES: usize = 64 * 1024;
 
 /// Share of the disk that keeps the beginning for ever: how a command began explains how it ended.
 const HEAD_SHARE: u64 = 4;
@@ -40,10 +40,7 @@ pub struct Limits {
 
 impl Default for Limits {
     fn default() -> Self {
-        Self {
-            window_bytes: WINDOW_BYTES,
-            disk_bytes: DISK_BYTES,
-        }
+        Self { window_bytes: WINDOW_BYTES, disk_bytes: DISK_BYTES }
     }
 }
 
@@ -79,9 +76,7 @@ impl From<Limits> for Caps {
         let window = limits.window_bytes.max(64);
         // A batch is up to two windows with its headers. The head, the file being written and the
         // next batch must all fit, or the cap could not be kept.
-        let disk = limits
-            .disk_bytes
-            .max(8 * window.max(SMALLEST_WINDOW) as u64);
+        let disk = limits.disk_bytes.max(8 * window.max(SMALLEST_WINDOW) as u64);
         let chunks = (window / 64).max(16);
         let slab = (window / 8).min(EVENT_BYTES);
         Self {

@@ -12,7 +12,7 @@ use regex::bytes::Regex;
 
 /// Longest line matched in one piece. A longer one is matched in windows of this size, each of
 /// which overlaps the one before by half: a match that spans more than half may go unseen.
-pub const LINE_BYTES: usize = 64 * 1024;
+pub(super) const LINE_BYTES: usize = 64 * 1024;
 
 /// How far back a match in an unfinished line is searched after each piece.
 const EAGER_BYTES: usize = 1024;
@@ -40,12 +40,7 @@ pub(super) struct LineMatch {
 
 impl LineScan {
     pub(super) fn new(regex: Regex) -> Self {
-        Self {
-            regex,
-            line: Vec::new(),
-            looked: 0,
-            from: 0,
-        }
+        Self { regex, line: Vec::new(), looked: 0, from: 0 }
     }
 
     /// Forgets the unfinished line.
@@ -70,8 +65,7 @@ impl LineScan {
         if rest.is_empty() {
             return None;
         }
-        self.extend(rest, start)
-            .or_else(|| self.look_early(rest.len(), bytes.len()))
+        self.extend(rest, start).or_else(|| self.look_early(rest.len(), bytes.len()))
     }
 
     /// Matches a line that ends with `rest`, found `at` bytes into the feed.
@@ -80,10 +74,7 @@ impl LineScan {
             // The common line lies whole in the piece: no copy.
             let line = without_return(rest);
             let end = self.regex.find(line)?.end();
-            return Some(LineMatch {
-                line: line.to_vec(),
-                end: at + end,
-            });
+            return Some(LineMatch { line: line.to_vec(), end: at + end });
         }
         let found = self.extend(rest, at);
         found.or_else(|| self.look(self.from, without_return(&self.line).len(), at + rest.len()))
@@ -129,10 +120,7 @@ impl LineScan {
         let line = &self.line[..to];
         let end = self.regex.find_at(line, from.min(to))?.end();
         let after = self.line.len() - end;
-        Some(LineMatch {
-            line: line.to_vec(),
-            end: at.saturating_sub(after),
-        })
+        Some(LineMatch { line: line.to_vec(), end: at.saturating_sub(after) })
     }
 }
 

@@ -32,11 +32,13 @@ mod writer;
 #[cfg(test)]
 mod tests;
 
-pub use event::{Chunk, Event, ReadPage, Totals};
+pub use event::{Chunk, Event, ReadPage};
 pub use handle::Log;
-pub use head_tail::{Capture, HeadTail};
-pub use limits::{DISK_BYTES, EVENT_BYTES, Limits, WINDOW_BYTES};
-pub use line_scan::LINE_BYTES;
-pub use reader::{Reader, TryNext};
-pub use search::{Match, Matcher, Pattern};
-pub use store::Store;
+pub use head_tail::Capture;
+pub use reader::Reader;
+pub use search::Match;
+
+pub(crate) use head_tail::HeadTail;
+pub(crate) use limits::Limits;
+pub(crate) use search::{Matcher, Pattern};
+pub(crate) use store::Store;

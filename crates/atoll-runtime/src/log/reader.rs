@@ -51,13 +51,7 @@ struct Fetching {
 
 impl Reader {
     pub(super) fn new(log: Log, cursor: u64) -> Self {
-        Self {
-            log,
-            cursor,
-            ready: VecDeque::new(),
-            hint: None,
-            fetching: None,
-        }
+        Self { log, cursor, ready: VecDeque::new(), hint: None, fetching: None }
     }
 
     /// The cursor of the next event, unless a gap begins there.
@@ -105,10 +99,7 @@ impl Reader {
         let place = self.log.state().place(self.cursor);
         match place {
             Place::Memory(chunk) => self.tell(Event::Output(chunk)),
-            Place::Gap(to) => self.tell(Event::Gap {
-                from: self.cursor,
-                to,
-            }),
+            Place::Gap(to) => self.tell(Event::Gap { from: self.cursor, to }),
             Place::Disk => TryNext::OnDisk,
             Place::Ahead => TryNext::Empty,
             Place::End => TryNext::Closed,
@@ -166,8 +157,7 @@ impl Reader {
     /// A segment that cannot be read is a gap to this reader, and a fault of the log.
     fn unreadable(&mut self, to: u64, error: &io::Error) {
         let from = self.cursor;
-        self.log
-            .note_fault(format!("failed to read output at cursor {from}: {error}"));
+        self.log.note_fault(format!("failed to read output at cursor {from}: {error}"));
         self.ready.push_back(Event::Gap { from, to });
     }
 }

@@ -72,10 +72,7 @@ impl FileHeader {
             VERSION => rest.advance(4),
             other => return Err(BadHeader::Version(other)),
         }
-        Ok(Self {
-            start: rest.get_u64_le(),
-            stdout_before: rest.get_u64_le(),
-        })
+        Ok(Self { start: rest.get_u64_le(), stdout_before: rest.get_u64_le() })
     }
 }
 
@@ -89,10 +86,7 @@ pub(super) struct RecordHeader {
 }
 
 impl RecordHeader {
-    #[expect(
-        clippy::cast_possible_truncation,
-        reason = "a chunk is at most EVENT_BYTES long, which fits 32 bits"
-    )]
+    #[expect(clippy::cast_possible_truncation, reason = "a chunk is at most EVENT_BYTES long, which fits 32 bits")]
     pub(super) fn encode(chunk: &Chunk) -> [u8; RECORD_HEADER] {
         let mut bytes = [0; RECORD_HEADER];
         let mut out = &mut bytes[..];
@@ -121,12 +115,7 @@ impl RecordHeader {
             STDERR => Stream::Stderr,
             _ => return None,
         };
-        (1..=EVENT_BYTES).contains(&len).then_some(Self {
-            cursor,
-            time,
-            len,
-            stream,
-        })
+        (1..=EVENT_BYTES).contains(&len).then_some(Self { cursor, time, len, stream })
     }
 
     /// The cursor after the data.
@@ -163,9 +152,7 @@ fn is_sealed<const N: usize>(bytes: &[u8; N]) -> bool {
 
 /// FNV-1a: it has to catch accidents, not forgers, and a file of zeroes must not pass.
 fn check(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| {
-        (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-    })
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 #[cfg(test)]
@@ -186,12 +173,7 @@ mod tests {
     #[test]
     fn a_record_header_says_what_the_chunk_was() {
         let header = RecordHeader::decode(&RecordHeader::encode(&chunk())).unwrap();
-        let expected = RecordHeader {
-            cursor: 9,
-            time: chunk().time,
-            len: 3,
-            stream: Stream::Stderr,
-        };
+        let expected = RecordHeader { cursor: 9, time: chunk().time, len: 3, stream: Stream::Stderr };
         assert_eq!(header, expected);
     }
 
@@ -208,10 +190,7 @@ mod tests {
 
     #[test]
     fn a_file_of_another_version_is_told_from_a_torn_one() {
-        let header = FileHeader {
-            start: 5,
-            stdout_before: 2,
-        };
+        let header = FileHeader { start: 5, stdout_before: 2 };
         let mut bytes = header.encode();
         assert_eq!(FileHeader::decode(&bytes), Ok(header));
         bytes[8] = 9;

@@ -56,10 +56,8 @@ fn scan(path: &Path) -> io::Result<Option<Scanned>> {
         return Ok(None);
     };
     let name = Name::Kept(PathBuf::from(path));
-    let mut scanned = Scanned {
-        segment: Segment::new(Arc::new(file), name, header.start),
-        stdout: header.stdout_before,
-    };
+    let mut scanned =
+        Scanned { segment: Segment::new(Arc::new(file), name, header.start), stdout: header.stdout_before };
     scanned.walk(len)?;
     scanned.cut(len)?;
     let is_empty = scanned.segment.tip.cursor == header.start;

@@ -13,7 +13,7 @@ use super::text_scan::{Needle, TextScan};
 
 /// What to look for.
 #[derive(Debug, Clone)]
-pub enum Pattern {
+pub(crate) enum Pattern {
     /// These bytes, anywhere, newlines included.
     Text(Vec<u8>),
     /// This expression, in each line without its end, and in the last line before it has one.
@@ -28,14 +28,13 @@ pub struct Match {
     /// Where in the combined log to read on: just after the match, or, if the match became one
     /// only by what followed it, at the first of the bytes that showed it.
     pub cursor: u64,
-    /// The line the match ends in, as far as it is known and at most
-    /// [`LINE_BYTES`](super::LINE_BYTES) of it.
+    /// The line the match ends in, as far as it is known and at most 64 KiB of it.
     pub line: Vec<u8>,
 }
 
 /// The search for one pattern in the output of one command.
 #[derive(Debug, Clone)]
-pub struct Matcher {
+pub(crate) struct Matcher {
     stdout: Scan,
     stderr: Scan,
 }
@@ -50,38 +49,28 @@ enum Scan {
 impl Matcher {
     /// A search that has seen nothing yet.
     #[must_use]
-    pub fn new(pattern: Pattern) -> Self {
+    pub(crate) fn new(pattern: Pattern) -> Self {
         let scan = match pattern {
-            Pattern::Text(text) => Scan::Text {
-                scan: TextScan::new(Needle::new(text)),
-                line: LastLine::default(),
-            },
+            Pattern::Text(text) => Scan::Text { scan: TextScan::new(Needle::new(text)), line: LastLine::default() },
             Pattern::Regex(regex) => Scan::Regex(LineScan::new(regex)),
         };
-        Self {
-            stdout: scan.clone(),
-            stderr: scan,
-        }
+        Self { stdout: scan.clone(), stderr: scan }
     }
 
     /// Reads the next bytes of `stream`, which lie at `cursor`; returns the first match in them.
     ///
     /// A search ends with its first match: what follows it in `bytes` is not looked at.
-    pub fn feed(&mut self, stream: Stream, cursor: u64, bytes: &[u8]) -> Option<Match> {
+    pub(crate) fn feed(&mut self, stream: Stream, cursor: u64, bytes: &[u8]) -> Option<Match> {
         let scan = match stream {
             Stream::Stdout => &mut self.stdout,
             Stream::Stderr => &mut self.stderr,
         };
         let (end, line) = scan.feed(bytes)?;
-        Some(Match {
-            stream,
-            cursor: cursor + end as u64,
-            line,
-        })
+        Some(Match { stream, cursor: cursor + end as u64, line })
     }
 
     /// Says that bytes are missing here: what came before and what comes after do not join.
-    pub fn gap(&mut self) {
+    pub(crate) fn gap(&mut self) {
         self.stdout.reset();
         self.stderr.reset();
     }
@@ -89,7 +78,7 @@ impl Matcher {
     /// Reads a log until the pattern is found; `None` if the log ends first.
     ///
     /// Dropping the future loses nothing: the search can be taken up again.
-    pub async fn search(&mut self, reader: &mut Reader) -> Option<Match> {
+    pub(crate) async fn search(&mut self, reader: &mut Reader) -> Option<Match> {
         while let Some(event) = reader.next().await {
             match event {
                 Event::Gap { .. } => self.gap(),
@@ -181,14 +170,8 @@ mod tests {
     fn a_text_is_found_across_pieces_and_shown_with_its_line() {
         let mut matcher = text("ready");
         assert_eq!(matcher.feed(Stream::Stdout, 0, b"one\nserver re"), None);
-        let found = matcher
-            .feed(Stream::Stdout, 20, b"ady on 80\r\nmore")
-            .unwrap();
-        let expected = Match {
-            stream: Stream::Stdout,
-            cursor: 23,
-            line: b"server ready on 80".to_vec(),
-        };
+        let found = matcher.feed(Stream::Stdout, 20, b"ady on 80\r\nmore").unwrap();
+        let expected = Match { stream: Stream::Stdout, cursor: 23, line: b"server ready on 80".to_vec() };
         assert_eq!(found, expected);
     }
 
@@ -211,10 +194,7 @@ mod tests {
     #[test]
     fn a_text_may_hold_a_newline_and_a_line_may_be_huge() {
         let mut matcher = text("a\nb");
-        assert_eq!(
-            matcher.feed(Stream::Stderr, 0, &vec![b'x'; 9 * LINE_BYTES]),
-            None
-        );
+        assert_eq!(matcher.feed(Stream::Stderr, 0, &vec![b'x'; 9 * LINE_BYTES]), None);
         assert_eq!(matcher.feed(Stream::Stderr, 0, b"a"), None);
         assert_eq!(matcher.feed(Stream::Stderr, 0, b"\nb").unwrap().line, b"b");
         assert_eq!(text("").feed(Stream::Stdout, 7, b"any").unwrap().cursor, 7);
@@ -226,9 +206,6 @@ mod tests {
         let mut matcher = Matcher::new(Pattern::Regex(regex));
         assert_eq!(matcher.feed(Stream::Stdout, 100, b"x\nport"), None);
         let found = matcher.feed(Stream::Stdout, 106, b" 8080 open\n").unwrap();
-        assert_eq!(
-            (found.cursor, &found.line[..]),
-            (111, &b"port 8080 open"[..])
-        );
+        assert_eq!((found.cursor, &found.line[..]), (111, &b"port 8080 open"[..]));
     }
 }

@@ -50,17 +50,11 @@ pub(super) struct Mark {
 impl Mark {
     /// The first record of a segment that begins at `start`.
     pub(super) fn first(start: u64) -> Self {
-        Self {
-            cursor: start,
-            offset: FILE_HEADER as u64,
-        }
+        Self { cursor: start, offset: FILE_HEADER as u64 }
     }
 
     fn after(self, header: &RecordHeader) -> Self {
-        Self {
-            cursor: header.end(),
-            offset: self.offset + header.disk_len(),
-        }
+        Self { cursor: header.end(), offset: self.offset + header.disk_len() }
     }
 }
 
@@ -82,15 +76,7 @@ impl Segment {
     /// A segment that has its file header and no record yet.
     pub(super) fn new(file: Arc<File>, name: Name, start: u64) -> Self {
         let first = Mark::first(start);
-        Self {
-            file,
-            name,
-            zone: Zone::Tail,
-            start,
-            tip: first,
-            synced: 0,
-            index: vec![first],
-        }
+        Self { file, name, zone: Zone::Tail, start, tip: first, synced: 0, index: vec![first] }
     }
 
     /// Commits one record that is in the file.
@@ -108,9 +94,7 @@ impl Segment {
         let after = self.index.partition_point(|mark| mark.cursor <= cursor);
         let indexed = self.index[after.saturating_sub(1)];
         let fits = |mark: &Mark| mark.cursor <= cursor && mark.cursor >= self.start;
-        let near = hint
-            .filter(fits)
-            .filter(|mark| mark.offset > indexed.offset);
+        let near = hint.filter(fits).filter(|mark| mark.offset > indexed.offset);
         Fetch {
             file: Arc::clone(&self.file),
             segment: self.start,
@@ -200,10 +184,5 @@ impl Fetch {
 }
 
 fn chunk_of(header: &RecordHeader, bytes: Bytes) -> Chunk {
-    Chunk {
-        cursor: header.cursor,
-        stream: header.stream,
-        bytes,
-        time: header.time,
-    }
+    Chunk { cursor: header.cursor, stream: header.stream, bytes, time: header.time }
 }

@@ -98,14 +98,7 @@ impl State {
 
     /// A log that ended earlier, found on disk.
     pub(super) fn ended(caps: Caps, catalog: Catalog, end: u64, stdout: u64) -> Self {
-        Self {
-            caps,
-            window: Window::new(caps, end),
-            catalog,
-            stdout,
-            life: Life::Closed,
-            health: Health::Sound,
-        }
+        Self { caps, window: Window::new(caps, end), catalog, stdout, life: Life::Closed, health: Health::Sound }
     }
 
     pub(super) fn push(&mut self, stream: Stream, bytes: Bytes, time: SystemTime) -> Pressure {
@@ -140,9 +133,7 @@ impl State {
     pub(super) fn degraded(&self) -> Option<String> {
         match &self.health {
             Health::Sound => None,
-            Health::Failing { message, .. } | Health::Recovered { message } => {
-                Some(message.clone())
-            }
+            Health::Failing { message, .. } | Health::Recovered { message } => Some(message.clone()),
         }
     }
 
@@ -164,19 +155,14 @@ impl State {
         let of_stdout = chunks.iter().filter(|chunk| chunk.stream == Stream::Stdout);
         let stdout: u64 = of_stdout.map(|chunk| chunk.bytes.len() as u64).sum();
         let stdout_before = self.stdout - stdout;
-        (!chunks.is_empty()).then_some(Batch {
-            chunks,
-            stdout_before,
-        })
+        (!chunks.is_empty()).then_some(Batch { chunks, stdout_before })
     }
 
     fn too_early(&self) -> Option<io::Error> {
         match &self.health {
-            Health::Failing {
-                kind,
-                message,
-                retry_at,
-            } if self.end() < *retry_at => Some(io::Error::new(*kind, message.clone())),
+            Health::Failing { kind, message, retry_at } if self.end() < *retry_at => {
+                Some(io::Error::new(*kind, message.clone()))
+            }
             Health::Failing { .. } | Health::Sound | Health::Recovered { .. } => None,
         }
     }

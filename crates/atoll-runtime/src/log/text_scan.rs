@@ -25,10 +25,7 @@ impl Needle {
             matched += usize::from(text[end] == text[matched]);
             fallback[end + 1] = matched;
         }
-        Self {
-            text: text.into(),
-            fallback: fallback.into(),
-        }
+        Self { text: text.into(), fallback: fallback.into() }
     }
 }
 

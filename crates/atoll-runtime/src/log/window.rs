@@ -63,20 +63,8 @@ impl OpenChunk {
 impl Window {
     /// An empty window at `cursor`.
     pub(super) fn new(caps: Caps, cursor: u64) -> Self {
-        let open = OpenChunk {
-            buffer: BytesMut::new(),
-            stream: Stream::Stdout,
-            time: SystemTime::UNIX_EPOCH,
-        };
-        Self {
-            caps,
-            sealed: VecDeque::new(),
-            open,
-            start: cursor,
-            end: cursor,
-            unspilled: 0,
-            unspilled_bytes: 0,
-        }
+        let open = OpenChunk { buffer: BytesMut::new(), stream: Stream::Stdout, time: SystemTime::UNIX_EPOCH };
+        Self { caps, sealed: VecDeque::new(), open, start: cursor, end: cursor, unspilled: 0, unspilled_bytes: 0 }
     }
 
     /// First cursor held in memory; the end if nothing is.
@@ -144,12 +132,7 @@ impl Window {
 
     fn hold(&mut self, cursor: u64, stream: Stream, bytes: Bytes, time: SystemTime) {
         self.unspilled += 1;
-        self.sealed.push_back(Chunk {
-            cursor,
-            stream,
-            bytes,
-            time,
-        });
+        self.sealed.push_back(Chunk { cursor, stream, bytes, time });
     }
 
     fn open_start(&self) -> u64 {
@@ -175,10 +158,7 @@ impl Window {
 
     fn pop(&mut self) {
         self.sealed.pop_front();
-        self.start = self
-            .sealed
-            .front()
-            .map_or_else(|| self.open_start(), |chunk| chunk.cursor);
+        self.start = self.sealed.front().map_or_else(|| self.open_start(), |chunk| chunk.cursor);
     }
 
     /// All chunks that are not on disk, oldest first. They stay held until confirmed.
@@ -204,9 +184,7 @@ impl Window {
             return Some(self.open_at(cursor));
         }
         let position = self.sealed.partition_point(|chunk| chunk.end() <= cursor);
-        self.sealed
-            .get(position)
-            .map(|chunk| chunk.clone().starting_at(cursor))
+        self.sealed.get(position).map(|chunk| chunk.clone().starting_at(cursor))
     }
 
     /// Copies, since the buffer is still being filled and sealing it would undo the joining.
@@ -229,10 +207,7 @@ mod tests {
     const NOW: SystemTime = SystemTime::UNIX_EPOCH;
 
     fn window(bytes: usize) -> Window {
-        let limits = Limits {
-            window_bytes: bytes,
-            ..Limits::default()
-        };
+        let limits = Limits { window_bytes: bytes, ..Limits::default() };
         Window::new(limits.into(), 0)
     }
 

@@ -65,11 +65,7 @@ enum Stage {
 impl Writer {
     /// Does no I/O: a log that stays in memory never does any.
     pub(super) fn new(store: Store, caps: &Caps) -> Self {
-        Self {
-            store,
-            segment_cap: caps.segment,
-            stage: Stage::Fresh,
-        }
+        Self { store, segment_cap: caps.segment, stage: Stage::Fresh }
     }
 
     pub(super) fn store(&self) -> &Store {
@@ -98,15 +94,8 @@ impl Writer {
         }
         let (file, name) = self.store.create(batch.start())?;
         let segment = Segment::new(Arc::new(file), name, batch.start());
-        let mut active = Active {
-            file: Arc::clone(&segment.file),
-            end: segment.start,
-            len: 0,
-        };
-        match active
-            .write_header(batch)
-            .and_then(|()| active.write(batch))
-        {
+        let mut active = Active { file: Arc::clone(&segment.file), end: segment.start, len: 0 };
+        match active.write_header(batch).and_then(|()| active.write(batch)) {
             Ok(()) => {
                 self.stage = Stage::Writing(active);
                 Ok(segment)
@@ -137,22 +126,17 @@ impl Active {
     }
 
     fn write_header(&mut self, batch: &Batch) -> io::Result<()> {
-        let header = FileHeader {
-            start: batch.start(),
-            stdout_before: batch.stdout_before,
-        };
+        let header = FileHeader { start: batch.start(), stdout_before: batch.stdout_before };
         self.file.as_ref().write_all(&header.encode())?;
         self.len = FILE_HEADER as u64;
         Ok(())
     }
 
     fn write(&mut self, batch: &Batch) -> io::Result<()> {
-        let headers: Vec<[u8; RECORD_HEADER]> =
-            batch.chunks.iter().map(RecordHeader::encode).collect();
+        let headers: Vec<[u8; RECORD_HEADER]> = batch.chunks.iter().map(RecordHeader::encode).collect();
         let pairs = headers.iter().zip(&batch.chunks);
-        let mut slices: Vec<IoSlice<'_>> = pairs
-            .flat_map(|(header, chunk)| [IoSlice::new(header), IoSlice::new(&chunk.bytes)])
-            .collect();
+        let mut slices: Vec<IoSlice<'_>> =
+            pairs.flat_map(|(header, chunk)| [IoSlice::new(header), IoSlice::new(&chunk.bytes)]).collect();
         write_all(&self.file, &mut slices)?;
         self.end = batch.end();
         self.len += record::disk_len(&batch.chunks);
@@ -194,10 +178,7 @@ mod tests {
             bytes: Bytes::from_static(b"0123456789"),
             time: SystemTime::UNIX_EPOCH,
         };
-        Batch {
-            chunks: vec![chunk],
-            stdout_before: cursor,
-        }
+        Batch { chunks: vec![chunk], stdout_before: cursor }
     }
 
     #[test]

@@ -40,16 +40,7 @@ impl Process {
         control: mpsc::Sender<Control>,
         shared: Weak<Shared>,
     ) -> Self {
-        Self {
-            inner: Arc::new(Inner {
-                id,
-                spec,
-                log,
-                status,
-                control,
-                shared,
-            }),
-        }
+        Self { inner: Arc::new(Inner { id, spec, log, status, control, shared }) }
     }
 
     /// Its id.
@@ -100,9 +91,7 @@ impl Process {
     /// Returns when the program runs, or with the reason why it does not.
     pub(crate) async fn started(&self) -> Result<(), Error> {
         let mut status = self.inner.status.clone();
-        let seen = status
-            .wait_for(|status| status.failed.is_some() || status.state != ProcessState::Starting)
-            .await;
+        let seen = status.wait_for(|status| status.failed.is_some() || status.state != ProcessState::Starting).await;
         match seen.map(|status| status.failed.clone()) {
             Ok(None) => Ok(()),
             Ok(Some(error)) => Err(error),
@@ -113,21 +102,14 @@ impl Process {
     /// Waits until its main process is over for good (a restart policy has given up).
     pub async fn ended(&self) -> Result<EndRecord, Error> {
         let mut status = self.inner.status.clone();
-        let seen = status
-            .wait_for(|status| status.end.is_some() && status.state != ProcessState::Starting)
-            .await;
-        seen.map_err(|_| Error::SandboxGone)
-            .and_then(|status| status.end.clone().ok_or(Error::SandboxGone))
+        let seen = status.wait_for(|status| status.end.is_some() && status.state != ProcessState::Starting).await;
+        seen.map_err(|_| Error::SandboxGone).and_then(|status| status.end.clone().ok_or(Error::SandboxGone))
     }
 
     /// Waits until nothing of it is left.
     pub async fn gone(&self) -> Result<(), Error> {
         let mut status = self.inner.status.clone();
-        status
-            .wait_for(|status| status.state == ProcessState::Ended)
-            .await
-            .map(drop)
-            .map_err(|_| Error::SandboxGone)
+        status.wait_for(|status| status.state == ProcessState::Ended).await.map(drop).map_err(|_| Error::SandboxGone)
     }
 
     pub(crate) fn shared(&self) -> Result<Arc<Shared>, Error> {
@@ -140,21 +122,13 @@ impl Process {
 
     /// Sends a signal. Returns how many processes got it.
     pub async fn signal(&self, signal: Signal, scope: SignalScope) -> Result<u64, Error> {
-        self.ask(|done| Control::Signal {
-            signal,
-            scope,
-            done,
-        })
-        .await?
+        self.ask(|done| Control::Signal { signal, scope, done }).await?
     }
 
     /// Ends the whole tree: TERM, then KILL after `grace`. Done already is fine: nothing was signalled, nothing survives.
     pub async fn kill(&self, grace: Duration) -> Result<KillReceipt, Error> {
         match self.ask(|done| Control::Kill { grace, done }).await {
-            Err(Error::ProcessEnded { .. }) => Ok(KillReceipt {
-                signalled: 0,
-                survivors: 0,
-            }),
+            Err(Error::ProcessEnded { .. }) => Ok(KillReceipt { signalled: 0, survivors: 0 }),
             other => other,
         }
     }
@@ -162,12 +136,7 @@ impl Process {
     /// Writes to its standard input. `offset` is the position of the first byte in all that was ever written: a
     /// repeated write is skipped, a gap refused. Returns, when the pipe has taken it, the position to go on from.
     pub async fn write_stdin(&self, offset: u64, bytes: Bytes) -> Result<u64, Error> {
-        self.ask(|done| Control::Write {
-            offset,
-            bytes,
-            done,
-        })
-        .await?
+        self.ask(|done| Control::Write { offset, bytes, done }).await?
     }
 
     /// Closes its standard input.
@@ -179,19 +148,10 @@ impl Process {
         self.ask(|done| Control::WantsInput { done }).await
     }
 
-    async fn ask<T>(
-        &self,
-        control: impl FnOnce(oneshot::Sender<T>) -> Control,
-    ) -> Result<T, Error> {
-        let ended = || Error::ProcessEnded {
-            id: self.inner.id.to_string(),
-        };
+    async fn ask<T>(&self, control: impl FnOnce(oneshot::Sender<T>) -> Control) -> Result<T, Error> {
+        let ended = || Error::ProcessEnded { id: self.inner.id.to_string() };
         let (done, answer) = oneshot::channel();
-        self.inner
-            .control
-            .send(control(done))
-            .await
-            .map_err(|_| ended())?;
+        self.inner.control.send(control(done)).await.map_err(|_| ended())?;
         answer.await.map_err(|_| ended())
     }
 }

@@ -21,10 +21,7 @@ pub struct Retention {
 impl Default for Retention {
     /// Enough to look back on a day's work of an agent, little enough for a laptop's disk.
     fn default() -> Self {
-        Self {
-            count: 256,
-            bytes: 8 * 1024 * 1024 * 1024,
-        }
+        Self { count: 256, bytes: 8 * 1024 * 1024 * 1024 }
     }
 }
 
@@ -61,10 +58,7 @@ pub(crate) enum Reserved {
 
 impl Registry {
     pub(crate) fn new(retention: Retention) -> Self {
-        Self {
-            table: Mutex::default(),
-            retention,
-        }
+        Self { table: Mutex::default(), retention }
     }
 
     /// Puts a process in, unless its id is taken: of two at once exactly one is new.
@@ -72,9 +66,7 @@ impl Registry {
         let mut table = self.table();
         let id = process.id();
         match table.processes.get(id) {
-            Some(existing) if existing.spec().same_as(spec) => {
-                Ok(Reserved::Existing(existing.clone()))
-            }
+            Some(existing) if existing.spec().same_as(spec) => Ok(Reserved::Existing(existing.clone())),
             Some(_) => Err(Error::ProcessAlreadyExists { id: id.to_string() }),
             None => {
                 table.processes.insert(id.clone(), process.clone());
@@ -85,19 +77,13 @@ impl Registry {
     }
 
     pub(crate) fn get(&self, id: &ProcessId) -> Result<Process, Error> {
-        self.table()
-            .processes
-            .get(id)
-            .cloned()
-            .ok_or_else(|| Error::ProcessNotFound { id: id.to_string() })
+        self.table().processes.get(id).cloned().ok_or_else(|| Error::ProcessNotFound { id: id.to_string() })
     }
 
     pub(crate) fn list(&self, filter: &Filter) -> Vec<Process> {
         let table = self.table();
         let all = table.order.iter().filter_map(|id| table.processes.get(id));
-        all.filter(|process| matches(process, filter))
-            .cloned()
-            .collect()
+        all.filter(|process| matches(process, filter)).cloned().collect()
     }
 
     /// Takes an ended process out.
@@ -155,9 +141,5 @@ impl Table {
 fn matches(process: &Process, filter: &Filter) -> bool {
     let state = filter.state.is_none_or(|state| process.state() == state);
     let labels = &process.spec().labels;
-    state
-        && filter
-            .labels
-            .iter()
-            .all(|(name, value)| labels.get(name) == Some(value))
+    state && filter.labels.iter().all(|(name, value)| labels.get(name) == Some(value))
 }

@@ -26,20 +26,12 @@ pub struct ProcessSpec {
 impl ProcessSpec {
     /// With every option at its default.
     pub fn new(command: Command) -> Self {
-        Self {
-            id: None,
-            command,
-            labels: BTreeMap::new(),
-            restart: Restart::Never,
-            readiness: None,
-        }
+        Self { id: None, command, labels: BTreeMap::new(), restart: Restart::Never, readiness: None }
     }
 
     /// Whether two specs ask for the same thing (an idempotent start).
     pub(crate) fn same_as(&self, other: &Self) -> bool {
-        self.command == other.command
-            && self.labels == other.labels
-            && self.restart == other.restart
+        self.command == other.command && self.labels == other.labels && self.restart == other.restart
     }
 }
 
@@ -62,26 +54,17 @@ pub enum Restart {
 
 impl Restart {
     /// The usual numbers: ten times, from 100 ms to 10 s.
-    pub const ON_FAILURE: Self = Self::OnFailure {
-        max: 10,
-        backoff: Duration::from_millis(100),
-        backoff_max: Duration::from_secs(10),
-    };
+    pub const ON_FAILURE: Self =
+        Self::OnFailure { max: 10, backoff: Duration::from_millis(100), backoff_max: Duration::from_secs(10) };
 
     /// The pause before restart number `done + 1`; `None` if there is to be none.
     pub(crate) fn pause(&self, done: u32) -> Option<Duration> {
         match self {
             Self::Never => None,
             Self::OnFailure { max, .. } if done >= *max => None,
-            Self::OnFailure {
-                backoff,
-                backoff_max,
-                ..
-            } => Some(
-                backoff
-                    .saturating_mul(2_u32.saturating_pow(done))
-                    .min(*backoff_max),
-            ),
+            Self::OnFailure { backoff, backoff_max, .. } => {
+                Some(backoff.saturating_mul(2_u32.saturating_pow(done)).min(*backoff_max))
+            }
         }
     }
 }
@@ -101,19 +84,11 @@ mod tests {
 
     #[test]
     fn pauses_double_up_to_the_cap_and_stop() {
-        let restart = Restart::OnFailure {
-            max: 4,
-            backoff: Duration::from_millis(100),
-            backoff_max: Duration::from_millis(300),
-        };
-        let pauses: Vec<_> = (0..5)
-            .map(|done| restart.pause(done).map(|pause| pause.as_millis()))
-            .collect();
+        let restart =
+            Restart::OnFailure { max: 4, backoff: Duration::from_millis(100), backoff_max: Duration::from_millis(300) };
+        let pauses: Vec<_> = (0..5).map(|done| restart.pause(done).map(|pause| pause.as_millis())).collect();
         assert_eq!(pauses, [Some(100), Some(200), Some(300), Some(300), None]);
         assert_eq!(Restart::Never.pause(0), None);
-        assert_eq!(
-            Restart::ON_FAILURE.pause(9).unwrap(),
-            Duration::from_secs(10)
-        );
+        assert_eq!(Restart::ON_FAILURE.pause(9).unwrap(), Duration::from_secs(10));
     }
 }

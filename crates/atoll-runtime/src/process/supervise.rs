@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use atoll_protocol::{EndReason, EndRecord, KillReceipt, ProcessId, ProcessState};
+use atoll_protocol::{EndReason, EndRecord, KillReceipt, ProcessState};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
@@ -13,7 +13,6 @@ use super::spec::{ProcessSpec, Readiness};
 use crate::Error;
 use crate::exec::Captures;
 use crate::run::{Control, Run, Status};
-use crate::sandbox::random_text;
 use crate::shared::Shared;
 use crate::start;
 
@@ -29,38 +28,20 @@ pub(crate) enum Begun {
 }
 
 /// Starts a process, or finds the one that has its id. Returns when the program runs.
-pub(crate) async fn begin(
-    shared: &Arc<Shared>,
-    spec: ProcessSpec,
-    captures: Option<Captures>,
-) -> Result<Begun, Error> {
+pub(crate) async fn begin(shared: &Arc<Shared>, spec: ProcessSpec, captures: Option<Captures>) -> Result<Begun, Error> {
     spec.command.check()?;
     let id = match &spec.id {
         Some(id) => id.clone(),
-        None => random_id()?,
+        None => shared.next_id()?,
     };
     let (status, watched) = watch::channel(starting());
     let (control, controls) = mpsc::channel(CONTROL_MAX);
-    let process = Process::new(
-        id,
-        spec.clone(),
-        shared.new_log(),
-        watched,
-        control,
-        Arc::downgrade(shared),
-    );
+    let process = Process::new(id, spec.clone(), shared.new_log(), watched, control, Arc::downgrade(shared));
     if let Reserved::Existing(existing) = shared.registry.reserve(&process, &spec)? {
         existing.started().await?;
         return Ok(Begun::Existing(existing));
     }
-    let task = Supervisor {
-        shared: Arc::clone(shared),
-        process: process.clone(),
-        spec,
-        status,
-        controls,
-        captures,
-    };
+    let task = Supervisor { shared: Arc::clone(shared), process: process.clone(), spec, status, controls, captures };
     // In a task of its own: whoever asked may go away, the process has been asked for all the same.
     tokio::spawn(task.live());
     match process.started().await {
@@ -81,11 +62,6 @@ fn starting() -> Status {
     }
 }
 
-/// Twelve letters and digits of randomness: never guessed, never twice.
-fn random_id() -> Result<ProcessId, Error> {
-    ProcessId::new(random_text(12)?).map_err(|error| Error::invalid(error.to_string()))
-}
-
 struct Supervisor {
     shared: Arc<Shared>,
     process: Process,
@@ -102,28 +78,20 @@ impl Supervisor {
             let Some(pause) = self.spec.restart.pause(restarts).filter(|_| failed(&end)) else {
                 break;
             };
-            self.status
-                .send_modify(|status| status.state = ProcessState::Starting);
+            self.status.send_modify(|status| status.state = ProcessState::Starting);
             if !self.pause(Instant::now() + pause).await {
                 break;
             }
             restarts += 1;
         }
         self.process.log().close();
-        self.status
-            .send_modify(|status| status.state = ProcessState::Ended);
+        self.status.send_modify(|status| status.state = ProcessState::Ended);
         self.shared.registry.prune();
     }
 
     /// One life. `None` if it could not be started.
     async fn run_once(&mut self, restarts: u32) -> Option<EndRecord> {
-        let started = match start::start(
-            &self.shared,
-            self.process.id().as_str(),
-            &self.spec.command,
-        )
-        .await
-        {
+        let started = match start::start(&self.shared, self.process.id().as_str(), &self.spec.command).await {
             Ok(started) => started,
             Err(error) => {
                 self.not_started(restarts, error);
@@ -132,12 +100,7 @@ impl Supervisor {
         };
         let (pid, parts) = started;
         let started_at = parts.started_at;
-        let run = Run::new(
-            parts,
-            &self.spec.command,
-            self.process.log().clone(),
-            self.captures.take(),
-        );
+        let run = Run::new(parts, &self.spec.command, self.process.log().clone(), self.captures.take());
         let ready = self.spec.readiness.as_ref().map(|_| false);
         self.status.send_modify(|status| {
             *status = Status {
@@ -151,12 +114,7 @@ impl Supervisor {
             };
         });
         let waiting = self.spec.readiness.clone().map(|readiness| {
-            tokio::spawn(become_ready(
-                self.process.clone(),
-                readiness,
-                self.status.clone(),
-            ))
-            .abort_handle()
+            tokio::spawn(become_ready(self.process.clone(), readiness, self.status.clone())).abort_handle()
         });
         run.drive(&mut self.controls, &self.status).await;
         if let Some(waiting) = waiting {
@@ -169,8 +127,7 @@ impl Supervisor {
     fn not_started(&self, restarts: u32, error: Error) {
         if restarts == 0 {
             self.shared.registry.discard(self.process.id());
-            self.status
-                .send_modify(|status| status.failed = Some(error));
+            self.status.send_modify(|status| status.failed = Some(error));
         }
     }
 
@@ -181,7 +138,7 @@ impl Supervisor {
                 () = tokio::time::sleep_until(until) => return true,
                 Some(control) = self.controls.recv() => match control {
                     Control::Kill { done, .. } => {
-                        drop(done.send(KillReceipt { signalled: 0, survivors: 0 }));
+                        done.send(KillReceipt { signalled: 0, survivors: 0 }).ok();
                         return false;
                     }
                     // Nothing runs that could take it: dropping it says "ended".
@@ -196,15 +153,10 @@ impl Supervisor {
 fn failed(end: &EndRecord) -> bool {
     match end.reason {
         EndReason::Exited => end.code != Some(0),
-        EndReason::Signaled
-        | EndReason::Timeout
-        | EndReason::IdleTimeout
-        | EndReason::Oom
-        | EndReason::OutputLimit => true,
-        EndReason::Killed
-        | EndReason::ShellExited
-        | EndReason::SandboxStopped
-        | EndReason::HostLost => false,
+        EndReason::Signaled | EndReason::Timeout | EndReason::IdleTimeout | EndReason::Oom | EndReason::OutputLimit => {
+            true
+        }
+        EndReason::Killed | EndReason::ShellExited | EndReason::SandboxStopped | EndReason::HostLost => false,
     }
 }
 

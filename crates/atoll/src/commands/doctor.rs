@@ -1,13 +1,150 @@
-//! `atoll doctor`: what this host can do, and why not more.
+//! `atoll doctor`: what this host can do, found by trying, and why not more.
 
 use std::process::ExitCode;
 
+use atoll_isolation::{Isolation, cgroup};
+use atoll_runtime::{Command, Error, Home, Host, SandboxOptions};
 use clap::Args;
+use serde::Serialize;
+
+use crate::printer;
 
 /// Show what this host can do, and why not more.
+///
+/// Everything is tried for real: a sandbox is made and destroyed. Exits with 1 if sandboxes cannot be isolated here.
 #[derive(Debug, Args)]
-pub(crate) struct Arguments {}
+#[command(after_help = "Examples:
+  atoll doctor
+  atoll doctor --json | jq .isolation")]
+pub(crate) struct Arguments {
+    /// Print JSON.
+    #[arg(long)]
+    json: bool,
+}
 
-pub(crate) fn run(_: &Arguments) -> ExitCode {
-    ExitCode::SUCCESS
+/// One thing that was tried.
+#[derive(Debug, Serialize)]
+struct Finding {
+    works: bool,
+    detail: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    hint: Option<String>,
+}
+
+/// All of them.
+#[derive(Debug, Serialize)]
+struct Findings {
+    kernel: String,
+    user: String,
+    home: String,
+    isolation: Finding,
+    process_trees: Finding,
+    memory_limit: Finding,
+    process_limit: Finding,
+    cpu_limit: Finding,
+    /// Calls that no program in a sandbox can make.
+    refused_calls: Vec<String>,
+}
+
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let findings = match examine() {
+        Ok(findings) => findings,
+        Err(error) => {
+            printer::failure(&error, arguments.json);
+            return ExitCode::FAILURE;
+        }
+    };
+    let printed = if arguments.json { printer::json(&findings) } else { printer::out(text(&findings).as_bytes()) };
+    if printed.is_ok() && findings.isolation.works { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn examine() -> Result<Findings, Error> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let runtime = runtime.map_err(|error| Error::Internal { what: format!("failed to start: {error}") })?;
+    let home = Home::discover()?;
+    let host = Host::new(home.clone())?;
+    let isolation = runtime.block_on(try_isolation(&host));
+    let layout = host.layout();
+    let limit = |controller: &cgroup::Controller| match controller {
+        cgroup::Controller::V2 => found("cgroup v2"),
+        cgroup::Controller::V1(path) => found(format!("cgroup v1 at {}", path.display())),
+        cgroup::Controller::Missing { why } => missing(why.clone(), None),
+    };
+    Ok(Findings {
+        kernel: read("/proc/sys/kernel/osrelease"),
+        user: format!("uid {}", atoll_isolation::sys::identity::user()),
+        home: home.state.display().to_string(),
+        isolation,
+        process_trees: match &layout.tree {
+            cgroup::Tree::Cgroup2 { parent, .. } => {
+                found(format!("kept by the kernel, one cgroup per command below {}", parent.display()))
+            }
+            cgroup::Tree::Unavailable { why } => found(format!("kept by a warden process per command ({why})")),
+        },
+        memory_limit: limit(&layout.controllers.memory),
+        process_limit: limit(&layout.controllers.pids),
+        cpu_limit: limit(&layout.controllers.cpu),
+        refused_calls: atoll_isolation::seccomp::rules().iter().map(ToString::to_string).collect(),
+    })
+}
+
+/// Makes a sandbox and asks it who it is.
+async fn try_isolation(host: &Host) -> Finding {
+    let tried = async {
+        let sandbox =
+            host.create(SandboxOptions { isolation: Isolation::Namespaces, ..SandboxOptions::default() }).await?;
+        let output = sandbox.exec(Command::shell("cat /proc/self/uid_map")).await;
+        sandbox.destroy().await?;
+        output
+    };
+    match tried.await {
+        Ok(output) => {
+            let map =
+                String::from_utf8_lossy(&output.stdout.head).split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+            let base = map.get(1).cloned().unwrap_or_default();
+            let count = map.get(2).cloned().unwrap_or_default();
+            found(format!(
+                "user, pid, mount, net, uts, ipc and cgroup namespaces; root inside is uid {base} here, {count} ids"
+            ))
+        }
+        Err(error) => missing(error.to_string(), error.hint()),
+    }
+}
+
+fn found(detail: impl Into<String>) -> Finding {
+    Finding { works: true, detail: detail.into(), hint: None }
+}
+
+fn missing(detail: String, hint: Option<String>) -> Finding {
+    Finding { works: false, detail, hint }
+}
+
+fn read(path: &str) -> String {
+    std::fs::read_to_string(path).map(|text| text.trim().to_owned()).unwrap_or_default()
+}
+
+fn text(findings: &Findings) -> String {
+    let rows = [
+        ("isolation", &findings.isolation),
+        ("process trees", &findings.process_trees),
+        ("memory limit", &findings.memory_limit),
+        ("process limit", &findings.process_limit),
+        ("cpu limit", &findings.cpu_limit),
+    ];
+    let mut text = format!(
+        "kernel         {}\nuser           {}\nhome           {}\n",
+        findings.kernel, findings.user, findings.home
+    );
+    for (name, finding) in rows {
+        let verdict = if finding.works { "yes" } else { "no " };
+        text.push_str(&format!("{name:<14} {verdict}  {}\n", finding.detail));
+        if let Some(hint) = &finding.hint {
+            text.push_str(&format!("               hint: {hint}\n"));
+        }
+    }
+    text.push_str(&format!(
+        "system calls   {} rules refuse what a sandbox has no business with (--json lists them)\n",
+        findings.refused_calls.len()
+    ));
+    text
 }

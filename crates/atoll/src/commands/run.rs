@@ -10,8 +10,7 @@ use std::time::Duration;
 use atoll_isolation::Isolation;
 use atoll_protocol::{Encoding, EndRecord, ProcessId, SandboxName, Stream};
 use atoll_runtime::{
-    Background, Command, Error, Home, Host, Limits, LogEvent, Process, ProcessSpec, Sandbox,
-    SandboxOptions, Stdin,
+    Background, Command, Error, Home, Host, Limits, LogEvent, Process, ProcessSpec, Sandbox, SandboxOptions, Stdin,
 };
 use clap::{Args, ValueEnum};
 use tokio::signal::unix::{Signal, SignalKind, signal};
@@ -130,14 +129,10 @@ const STDIN_PIECE: usize = 64 * 1024;
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.json;
-    let runtime = tokio::runtime::Builder::new_current_thread()
-        .enable_all()
-        .build();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
     let outcome = match runtime {
         Ok(runtime) => runtime.block_on(in_sandbox(arguments)),
-        Err(error) => Err(Error::Internal {
-            what: format!("failed to start: {error}"),
-        }),
+        Err(error) => Err(Error::Internal { what: format!("failed to start: {error}") }),
     };
     match outcome {
         Ok(code) => ExitCode::from(code),
@@ -162,16 +157,10 @@ async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
     outcome
 }
 
-async fn command_in(
-    sandbox: &Sandbox,
-    arguments: Arguments,
-    interrupts: &mut Interrupts,
-) -> Result<u8, Error> {
+async fn command_in(sandbox: &Sandbox, arguments: Arguments, interrupts: &mut Interrupts) -> Result<u8, Error> {
     let grace = arguments.grace;
     let (encoding, as_json) = (encoding(arguments.encoding), arguments.json);
-    let answer = arguments
-        .answer_bytes
-        .and_then(|bytes| usize::try_from(bytes).ok());
+    let answer = arguments.answer_bytes.and_then(|bytes| usize::try_from(bytes).ok());
     let pass_stdin = arguments.stdin;
     let mut spec = ProcessSpec::new(command(arguments));
     if let Some(grace) = grace {
@@ -179,13 +168,8 @@ async fn command_in(
     }
     let grace = spec.command.grace;
     if as_json {
-        spec.id = Some(ProcessId::new("run").map_err(|error| Error::Invalid {
-            what: error.to_string(),
-        })?);
-        return result_as_json(
-            sandbox, spec, encoding, answer, pass_stdin, grace, interrupts,
-        )
-        .await;
+        spec.id = Some(ProcessId::new("run").map_err(|error| Error::Invalid { what: error.to_string() })?);
+        return result_as_json(sandbox, spec, encoding, answer, pass_stdin, grace, interrupts).await;
     }
     let process = sandbox.start(spec).await?;
     if pass_stdin {
@@ -195,11 +179,7 @@ async fn command_in(
 }
 
 /// Passes output on until the command is over, then whatever it had printed by then.
-async fn follow(
-    process: &Process,
-    grace: Duration,
-    interrupts: &mut Interrupts,
-) -> Result<u8, Error> {
+async fn follow(process: &Process, grace: Duration, interrupts: &mut Interrupts) -> Result<u8, Error> {
     let mut reader = process.log().reader(0);
     loop {
         tokio::select! {
@@ -239,13 +219,11 @@ fn pass_on(event: LogEvent) -> Result<(), Error> {
             Stream::Stdout => printer::out(&chunk.bytes),
             Stream::Stderr => printer::err(&chunk.bytes),
         },
-        LogEvent::Gap { from, to } => printer::err(
-            format!("atoll: {} bytes of output were dropped here\n", to - from).as_bytes(),
-        ),
+        LogEvent::Gap { from, to } => {
+            printer::err(format!("atoll: {} bytes of output were dropped here\n", to - from).as_bytes())
+        }
     };
-    written.map_err(|error| Error::Internal {
-        what: format!("failed to pass output on: {error}"),
-    })
+    written.map_err(|error| Error::Internal { what: format!("failed to pass output on: {error}") })
 }
 
 /// What the exit code alone does not say.
@@ -253,10 +231,7 @@ fn explain(end: &EndRecord) {
     use atoll_protocol::EndReason;
     let text = match end.reason {
         EndReason::Timeout => format!("atoll: timeout after {} ms\n", end.duration_ms),
-        EndReason::IdleTimeout => format!(
-            "atoll: no output for too long, ended after {} ms\n",
-            end.duration_ms
-        ),
+        EndReason::IdleTimeout => format!("atoll: no output for too long, ended after {} ms\n", end.duration_ms),
         EndReason::OutputLimit => "atoll: ended for printing too much\n".to_owned(),
         EndReason::Oom => "atoll: killed by the kernel, out of memory\n".to_owned(),
         EndReason::HostLost => "atoll: the sandbox was lost\n".to_owned(),
@@ -271,10 +246,6 @@ fn explain(end: &EndRecord) {
     drop(printer::err(text.as_bytes()));
 }
 
-#[expect(
-    clippy::too_many_arguments,
-    reason = "each is one option of the command line"
-)]
 async fn result_as_json(
     sandbox: &Sandbox,
     spec: ProcessSpec,
@@ -306,9 +277,7 @@ async fn result_as_json(
         }
     };
     let written = printer::json(&output.result(encoding));
-    written.map_err(|error| Error::Internal {
-        what: format!("failed to print the result: {error}"),
-    })?;
+    written.map_err(|error| Error::Internal { what: format!("failed to print the result: {error}") })?;
     Ok(interrupted.map_or_else(|| exit::of_end(&output.end), |number| 128 + number))
 }
 
@@ -344,19 +313,11 @@ struct Interrupts {
 
 impl Interrupts {
     fn new() -> Result<Self, Error> {
-        let kinds = [
-            (2, SignalKind::interrupt()),
-            (15, SignalKind::terminate()),
-            (1, SignalKind::hangup()),
-        ];
-        let signals = kinds
-            .into_iter()
-            .map(|(number, kind)| signal(kind).map(|signal| (number, signal)));
+        let kinds = [(2, SignalKind::interrupt()), (15, SignalKind::terminate()), (1, SignalKind::hangup())];
+        let signals = kinds.into_iter().map(|(number, kind)| signal(kind).map(|signal| (number, signal)));
         let signals = signals.collect::<io::Result<_>>();
         Ok(Self {
-            signals: signals.map_err(|error| Error::Internal {
-                what: format!("failed to watch signals: {error}"),
-            })?,
+            signals: signals.map_err(|error| Error::Internal { what: format!("failed to watch signals: {error}") })?,
         })
     }
 
@@ -404,11 +365,7 @@ fn command(mut arguments: Arguments) -> Command {
     command.idle_timeout = arguments.idle_timeout;
     command.max_output_bytes = arguments.max_output;
     command.background = Background::Keep;
-    command.stdin = if arguments.stdin {
-        Stdin::Pipe
-    } else {
-        Stdin::Closed
-    };
+    command.stdin = if arguments.stdin { Stdin::Pipe } else { Stdin::Closed };
     command
 }
 

@@ -27,59 +27,39 @@ fn costs() {
     };
     measure("detect", 50, Layout::detect);
     let group = place.group("box", &Limits::default());
-    measure("leaf taken and dropped, from the pool", 2000, || {
-        group.leaf().unwrap()
-    });
+    measure("leaf taken and dropped, from the pool", 2000, || group.leaf().unwrap());
     let leaf = group.leaf().unwrap();
     measure("populated", 2000, || leaf.populated().unwrap());
     measure("pids of an empty leaf", 2000, || leaf.pids().unwrap());
     measure("kill of an empty leaf", 2000, || leaf.kill().unwrap());
-    measure("freeze and thaw of an empty leaf", 500, || {
-        leaf.freeze(SOON).and_then(|()| leaf.thaw()).unwrap()
-    });
+    measure("freeze and thaw of an empty leaf", 500, || leaf.freeze(SOON).and_then(|()| leaf.thaw()).unwrap());
     let mut kept = Vec::new();
     measure("leaf, new", 500, || kept.push(group.leaf().unwrap()));
     drop(kept);
-    let owner = Some(Owner {
-        uid: 231_072,
-        gid: 231_072,
-    });
+    let owner = Some(Owner { uid: 231_072, gid: 231_072 });
     let owned = Group::create(&place.layout, "owned", &Limits::default(), owner).unwrap();
     let mut kept = Vec::new();
-    measure("leaf, new, with an owner", 500, || {
-        kept.push(owned.leaf().unwrap())
-    });
+    measure("leaf, new, with an owner", 500, || kept.push(owned.leaf().unwrap()));
     drop(kept);
     costs_of_memory(&place);
     costs_of_groups(&place);
 }
 
 fn costs_of_memory(place: &Place) {
-    let limits = Limits {
-        memory_bytes: Some(1 << 30),
-        ..Limits::default()
-    };
+    let limits = Limits { memory_bytes: Some(1 << 30), ..Limits::default() };
     if place.layout.require(&limits).is_err() {
         return;
     }
     let group = place.group("limited", &limits);
     let mut kept = Vec::new();
     group.warm(16).unwrap();
-    measure("leaf that counts memory, tree from the pool", 16, || {
-        kept.push(group.leaf().unwrap())
-    });
-    measure("leaf that counts memory, all new", 300, || {
-        kept.push(group.leaf().unwrap())
-    });
+    measure("leaf that counts memory, tree from the pool", 16, || kept.push(group.leaf().unwrap()));
+    measure("leaf that counts memory, all new", 300, || kept.push(group.leaf().unwrap()));
     measure("its drop", 200, || kept.pop());
 }
 
 fn costs_of_groups(place: &Place) {
-    let limits = Limits {
-        memory_bytes: Some(1 << 30),
-        pids: Some(100),
-        cpu_millis: Some(1000),
-    };
+    let limits = Limits { memory_bytes: Some(1 << 30), pids: Some(100), cpu_millis: Some(1000) };
     for (what, limits) in [("no limits", Limits::default()), ("three limits", limits)] {
         let mut made = Vec::new();
         let mut number = 0;
@@ -87,8 +67,6 @@ fn costs_of_groups(place: &Place) {
             number += 1;
             made.push(place.group(&format!("g-{number}"), &limits));
         });
-        measure(&format!("destroy, {what}"), 200, || {
-            made.pop().map(|group| group.destroy(SOON))
-        });
+        measure(&format!("destroy, {what}"), 200, || made.pop().map(|group| group.destroy(SOON)));
     }
 }

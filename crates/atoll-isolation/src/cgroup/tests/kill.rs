@@ -76,17 +76,10 @@ fn a_fork_bomb_is_bounded_and_dies() {
     let Some(place) = Place::limiting("a_fork_bomb_is_bounded_and_dies", Limit::Pids) else {
         return;
     };
-    let limits = Limits {
-        pids: Some(64),
-        ..Limits::default()
-    };
+    let limits = Limits { pids: Some(64), ..Limits::default() };
     let group = place.group("box", &limits);
     let leaf = group.leaf().unwrap();
-    let mut bomb = Script::start(
-        &group,
-        &leaf,
-        "bomb() { bomb | bomb & }; while :; do bomb; done",
-    );
+    let mut bomb = Script::start(&group, &leaf, "bomb() { bomb | bomb & }; while :; do bomb; done");
     eventually("the limit is reached", || group.usage().pids == Some(64));
     assert!(leaf.count().unwrap() <= 64);
     leaf.kill().unwrap();
@@ -109,10 +102,7 @@ fn a_frozen_command_uses_no_time_and_goes_on_after() {
     assert_eq!(busy.line(), "ready");
     let used = || group.usage().cpu_usec.unwrap();
     for (freeze, thaw) in [
-        (
-            &(|| leaf.freeze(SOON)) as &dyn Fn() -> _,
-            &(|| leaf.thaw()) as &dyn Fn() -> _,
-        ),
+        (&(|| leaf.freeze(SOON)) as &dyn Fn() -> _, &(|| leaf.thaw()) as &dyn Fn() -> _),
         (&|| group.freeze(SOON), &|| group.thaw()),
     ] {
         freeze().unwrap();
@@ -180,11 +170,7 @@ fn a_signal_leaves_a_paused_command_paused() {
     };
     let group = place.group("box", &Limits::default());
     let leaf = group.leaf().unwrap();
-    let mut handler = Script::start(
-        &group,
-        &leaf,
-        "trap 'exit 7' TERM; echo ready; while :; do :; done",
-    );
+    let mut handler = Script::start(&group, &leaf, "trap 'exit 7' TERM; echo ready; while :; do :; done");
     assert_eq!(handler.line(), "ready");
     leaf.freeze(SOON).unwrap();
     assert_eq!(leaf.signal_tree(libc::SIGTERM, SOON, kill_one).unwrap(), 1);
@@ -212,10 +198,7 @@ fn sigkill_needs_no_sender_and_a_refusal_is_reported_after_all_were_tried() {
         Err(io::Error::from_raw_os_error(libc::EPERM))
     };
     let error = leaf.signal_tree(libc::SIGTERM, SOON, refuse).unwrap_err();
-    assert!(
-        error.to_string().contains("operation not permitted"),
-        "{error}"
-    );
+    assert!(error.to_string().contains("operation not permitted"), "{error}");
     assert_eq!(*tried.borrow(), 4);
     let gone = |_, _| Err(io::Error::from_raw_os_error(libc::ESRCH));
     assert_eq!(leaf.signal_tree(libc::SIGTERM, SOON, gone).unwrap(), 0);

@@ -17,12 +17,7 @@ fn create_makes_what_paths_says_and_destroy_leaves_nothing() {
     let group = place.group("box", &Limits::default());
     assert!(paths.iter().all(|path| path.is_dir()));
     for parent in place.parents() {
-        assert_eq!(
-            members::children(&parent).unwrap().len(),
-            1,
-            "{}",
-            parent.display()
-        );
+        assert_eq!(members::children(&parent).unwrap().len(), 1, "{}", parent.display());
     }
     let leaves: Vec<_> = (0..3).map(|_| group.leaf().unwrap()).collect();
     let mut sleeper = Script::start(&group, &leaves[1], "sleep 600 & echo ready; wait");
@@ -65,9 +60,7 @@ fn no_more_idle_leaves_than_the_cap_are_kept() {
         return;
     };
     let group = place.group("box", &Limits::default());
-    let many: Vec<_> = (0..pool::IDLE_CAP + 5)
-        .map(|_| group.leaf().unwrap())
-        .collect();
+    let many: Vec<_> = (0..pool::IDLE_CAP + 5).map(|_| group.leaf().unwrap()).collect();
     drop(many);
     let tree = &Group::paths(&place.layout, "box")[0];
     assert_eq!(members::children(tree).unwrap().len(), pool::IDLE_CAP);
@@ -87,11 +80,7 @@ fn a_second_sandbox_of_the_same_name_is_refused_and_harms_not_the_first() {
     let error = Group::create(&place.layout, "box", &Limits::default(), None).unwrap_err();
     assert!(error.to_string().contains("file exists"), "{error}");
     group.leaf().unwrap();
-    assert!(
-        Group::paths(&place.layout, "box")
-            .iter()
-            .all(|path| path.is_dir())
-    );
+    assert!(Group::paths(&place.layout, "box").iter().all(|path| path.is_dir()));
 }
 
 #[test]
@@ -117,10 +106,7 @@ fn the_owner_and_nobody_else_may_enter_a_leaf() {
     let Some(place) = Place::new(test) else {
         return;
     };
-    let owner = Owner {
-        uid: 231_072,
-        gid: 231_072,
-    };
+    let owner = Owner { uid: 231_072, gid: 231_072 };
     let made = Group::create(&place.layout, "box", &Limits::default(), Some(owner));
     let Ok(group) = made else {
         return skip(test, "cannot change an owner");

@@ -8,8 +8,10 @@ use atoll_protocol::Stream;
 use bytes::Bytes;
 
 use super::support::{TINY, Truth, drain, runtime};
+use crate::log::event::Totals;
+use crate::log::limits::WINDOW_BYTES;
 use crate::log::store::segment_paths;
-use crate::log::{Event, Limits, Log, Store, Totals, WINDOW_BYTES};
+use crate::log::{Event, Limits, Log, Store};
 
 #[test]
 fn a_log_that_fits_in_memory_makes_no_file() {
@@ -40,10 +42,7 @@ fn files_are_for_their_owner_only_and_survive() {
     }
     let reopened = Log::open(&path, TINY).unwrap();
     assert_eq!(reopened.totals(), log.totals());
-    assert_eq!(
-        runtime().block_on(drain(&truth, &mut reopened.reader(0))),
-        0
-    );
+    assert_eq!(runtime().block_on(drain(&truth, &mut reopened.reader(0))), 0);
 }
 
 #[test]
@@ -52,8 +51,7 @@ fn a_directory_holds_one_log() {
     let store = Store::Dir(dir.path().to_owned());
     let append = |log: &Log| {
         let bytes = Bytes::from_static(b"some output");
-        log.append(Stream::Stdout, bytes, SystemTime::now())
-            .unwrap();
+        log.append(Stream::Stdout, bytes, SystemTime::now()).unwrap();
         log.flush()
     };
     append(&Log::new(store.clone(), TINY)).unwrap();
@@ -80,10 +78,7 @@ fn totals_of_both_streams_survive_a_dropped_middle() {
 #[test]
 fn the_first_quarter_is_never_dropped() {
     let dir = tempfile::tempdir().unwrap();
-    let limits = Limits {
-        window_bytes: 1024,
-        disk_bytes: 1 << 18,
-    };
+    let limits = Limits { window_bytes: 1024, disk_bytes: 1 << 18 };
     let log = Log::new(Store::Unlinked(dir.path().to_owned()), limits);
     let mut truth = Truth::default();
     for _ in 0..5000 {
@@ -99,16 +94,8 @@ fn the_first_quarter_is_never_dropped() {
         }
         panic!("nothing was dropped");
     });
-    assert!(
-        gap.start >= limits.disk_bytes / 5,
-        "head ends at {}",
-        gap.start
-    );
-    assert!(
-        truth.len() - gap.end >= limits.disk_bytes / 2,
-        "tail begins at {}",
-        gap.end
-    );
+    assert!(gap.start >= limits.disk_bytes / 5, "head ends at {}", gap.start);
+    assert!(truth.len() - gap.end >= limits.disk_bytes / 2, "tail begins at {}", gap.end);
 }
 
 #[test]
@@ -122,10 +109,7 @@ fn a_failing_disk_makes_a_gap_and_never_silence() {
         truth.append(&log, Stream::Stdout, 10);
     }
     let message = log.degraded().unwrap();
-    assert!(
-        message.starts_with("failed to write output to"),
-        "{message}"
-    );
+    assert!(message.starts_with("failed to write output to"), "{message}");
     let lost = log.totals().dropped;
     assert!((500 - 64..500).contains(&lost), "{lost} bytes lost");
 
@@ -149,11 +133,7 @@ fn an_append_says_that_the_disk_failed() {
     append(60).unwrap();
     append(60).unwrap_err();
     append(60).unwrap_err();
-    let expected = Totals {
-        stdout: 180,
-        stderr: 0,
-        dropped: 120,
-    };
+    let expected = Totals { stdout: 180, stderr: 0, dropped: 120 };
     assert_eq!(log.totals(), expected);
 }
 
@@ -171,11 +151,7 @@ fn a_file_that_cannot_be_read_is_a_gap() {
     let mut reader = log.reader(0);
     assert!(runtime().block_on(drain(&truth, &mut reader)) > 0);
     assert_eq!(reader.cursor(), truth.len());
-    assert!(
-        log.degraded()
-            .unwrap()
-            .starts_with("failed to read output at cursor 0")
-    );
+    assert!(log.degraded().unwrap().starts_with("failed to read output at cursor 0"));
 }
 
 #[test]
@@ -184,15 +160,9 @@ fn a_log_of_another_version_is_refused() {
     let mut header = *b"ATOLLLOG\x07\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0";
     let sum = header[..32]
         .iter()
-        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| {
-            (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3)
-        });
+        .fold(0xcbf2_9ce4_8422_2325_u64, |sum, byte| (sum ^ u64::from(*byte)).wrapping_mul(0x0100_0000_01b3));
     header[32..].copy_from_slice(&sum.to_le_bytes());
     fs::write(dir.path().join("output-00000000000000000000.log"), header).unwrap();
     let error = Log::open(dir.path(), TINY).unwrap_err();
-    assert!(
-        error
-            .to_string()
-            .ends_with("output log version 7 is not supported")
-    );
+    assert!(error.to_string().ends_with("output log version 7 is not supported"));
 }

@@ -8,8 +8,9 @@ use atoll_protocol::Stream;
 use proptest::prelude::*;
 
 use super::support::{TINY, Truth, drain, runtime};
+use crate::log::reader::TryNext;
 use crate::log::store::segment_paths;
-use crate::log::{Limits, Log, Reader, Store, TryNext};
+use crate::log::{Limits, Log, Reader, Store};
 
 #[derive(Debug, Clone)]
 enum Step {
@@ -103,11 +104,7 @@ impl World {
 
 fn play(log: Log, steps: Vec<Step>) {
     runtime().block_on(async {
-        let mut world = World {
-            log,
-            truth: Truth::default(),
-            readers: Vec::new(),
-        };
+        let mut world = World { log, truth: Truth::default(), readers: Vec::new() };
         for step in steps {
             world.apply(step).await;
         }
@@ -117,10 +114,7 @@ fn play(log: Log, steps: Vec<Step>) {
 
 fn disk_len(dir: &Path) -> u64 {
     let paths = segment_paths(dir).unwrap_or_default();
-    paths
-        .iter()
-        .map(|path| fs::metadata(path).unwrap().len())
-        .sum()
+    paths.iter().map(|path| fs::metadata(path).unwrap().len()).sum()
 }
 
 proptest! {

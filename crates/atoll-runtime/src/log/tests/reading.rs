@@ -10,7 +10,9 @@ use bytes::Bytes;
 use regex::bytes::Regex;
 
 use super::support::{TINY, Truth, drain, runtime};
-use crate::log::{EVENT_BYTES, Event, Limits, Log, Matcher, Pattern, ReadPage, Store, TryNext};
+use crate::log::limits::EVENT_BYTES;
+use crate::log::reader::TryNext;
+use crate::log::{Event, Limits, Log, Matcher, Pattern, ReadPage, Store};
 
 fn log_in(dir: &tempfile::TempDir, limits: Limits) -> Log {
     Log::new(Store::Unlinked(dir.path().to_owned()), limits)
@@ -22,8 +24,7 @@ fn in_memory() -> Log {
 
 fn append(log: &Log, text: &'static str) {
     let bytes = Bytes::from_static(text.as_bytes());
-    log.append(Stream::Stdout, bytes, SystemTime::now())
-        .unwrap();
+    log.append(Stream::Stdout, bytes, SystemTime::now()).unwrap();
 }
 
 /// Polls once and drops, as a `select!` does with the branch that loses.
@@ -74,11 +75,7 @@ fn a_reader_past_the_end_waits_for_its_cursor() {
     append(&log, "ab");
     assert_eq!(reader.try_next(), TryNext::Empty);
     append(&log, "cdef");
-    let chunk = runtime()
-        .block_on(reader.next())
-        .unwrap()
-        .into_output()
-        .unwrap();
+    let chunk = runtime().block_on(reader.next()).unwrap().into_output().unwrap();
     assert_eq!((chunk.cursor, &chunk.bytes[..]), (3, &b"def"[..]));
     log.close();
     assert_eq!(reader.try_next(), TryNext::Closed);
@@ -131,10 +128,7 @@ fn a_page_ends_at_its_limit_and_the_next_goes_on() {
         let mut cursor = 0;
         loop {
             let page = log.read(cursor, 70, None).await;
-            let after = page
-                .events
-                .iter()
-                .fold(cursor, |at, event| truth.check(at, event));
+            let after = page.events.iter().fold(cursor, |at, event| truth.check(at, event));
             assert_eq!(page.next_cursor, after);
             assert!(after - cursor == 70 || page.closed);
             cursor = after;
@@ -149,11 +143,7 @@ fn a_page_ends_at_its_limit_and_the_next_goes_on() {
 #[test]
 fn a_page_waits_only_if_asked_and_only_for_the_first_bytes() {
     let log = in_memory();
-    let empty = ReadPage {
-        events: Vec::new(),
-        next_cursor: 0,
-        closed: false,
-    };
+    let empty = ReadPage { events: Vec::new(), next_cursor: 0, closed: false };
     runtime().block_on(async {
         assert_eq!(log.read(0, 100, None).await, empty);
         assert_eq!(log.read(0, 100, Some(Duration::ZERO)).await, empty);
@@ -162,14 +152,7 @@ fn a_page_waits_only_if_asked_and_only_for_the_first_bytes() {
         assert_eq!((page.next_cursor, page.closed), (3, false));
         let read = log.read(3, 100, Some(Duration::from_secs(3600)));
         let (page, ()) = tokio::join!(read, async { log.close() });
-        assert_eq!(
-            page,
-            ReadPage {
-                next_cursor: 3,
-                closed: true,
-                ..empty
-            }
-        );
+        assert_eq!(page, ReadPage { next_cursor: 3, closed: true, ..empty });
     });
 }
 
@@ -196,17 +179,8 @@ fn a_search_follows_the_log_until_it_finds() {
 fn a_live_reader_sees_both_streams_in_their_order() {
     let log = in_memory();
     let mut reader = log.reader(0);
-    for (stream, text) in [
-        (Stream::Stdout, "a"),
-        (Stream::Stderr, "b"),
-        (Stream::Stdout, "c"),
-    ] {
-        log.append(
-            stream,
-            Bytes::from_static(text.as_bytes()),
-            SystemTime::now(),
-        )
-        .unwrap();
+    for (stream, text) in [(Stream::Stdout, "a"), (Stream::Stderr, "b"), (Stream::Stdout, "c")] {
+        log.append(stream, Bytes::from_static(text.as_bytes()), SystemTime::now()).unwrap();
         let TryNext::Event(Event::Output(chunk)) = reader.try_next() else {
             panic!("no output");
         };

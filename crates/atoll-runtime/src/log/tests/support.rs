@@ -8,10 +8,7 @@ use bytes::Bytes;
 use crate::log::{Event, Limits, Log, Reader};
 
 /// Small enough that a few hundred bytes spill, roll and drop.
-pub(super) const TINY: Limits = Limits {
-    window_bytes: 64,
-    disk_bytes: 64 * 256,
-};
+pub(super) const TINY: Limits = Limits { window_bytes: 64, disk_bytes: 64 * 256 };
 
 /// All bytes appended, by cursor.
 #[derive(Debug, Default)]

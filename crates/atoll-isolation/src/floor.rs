@@ -1,0 +1,130 @@
+//! The floor of making a sandbox: the same clone3, the same plan, one program, and nothing of Atoll around it.
+//!
+//! For the benchmark only: it tells what the kernel itself costs on this machine, at this moment. The work is done by a
+//! small single-threaded program (a role of the init executable), as somebody would write it by hand.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use crate::channel::Channel;
+use crate::init::apply;
+use crate::launch::{self, LaunchError, Launcher, clone};
+use crate::plan::{Plan, Source};
+use crate::program::SOCKET;
+use crate::spec::IdMap;
+use crate::sys::process::{self, Cloned, StringArray};
+use crate::sys::{c_string, fd, identity};
+use crate::wire::wire;
+
+/// One measurement: make it, run the program, wait for its end.
+#[derive(Debug, PartialEq, Eq)]
+struct Order {
+    namespaces: u64,
+    base: u32,
+    count: u32,
+    sources: Vec<(String, bool, bool)>,
+    steps: Vec<crate::plan::Step>,
+    argv: Vec<Vec<u8>>,
+}
+wire!(struct Order { namespaces, base, count, sources, steps, argv });
+
+/// A running floor program.
+#[derive(Debug)]
+pub struct Floor {
+    channel: Channel,
+}
+
+impl Floor {
+    /// Starts it.
+    pub fn start(launcher: &Launcher) -> Result<Self, LaunchError> {
+        launcher.role("floor").map(|channel| Self { channel })
+    }
+
+    /// Makes what `plan` describes in `storage`, runs `argv` in it, waits for its end. Returns how long that took.
+    /// Only for privileged plans.
+    pub fn measure(&mut self, plan: &Plan, storage: &Path, argv: &[&str]) -> Result<Duration, LaunchError> {
+        let failed = |error| LaunchError::new("measure the floor", error);
+        let Some(IdMap::Range { base, count }) = plan.ids else {
+            return Err(failed(io::Error::other("the floor is measured as root only")));
+        };
+        launch::make_storage(plan, storage)?;
+        let order = Order {
+            namespaces: plan.namespaces,
+            base,
+            count,
+            sources: plan.sources.iter().map(|tree| (tree.path.clone(), tree.read_only, tree.idmapped)).collect(),
+            steps: plan.steps.clone(),
+            argv: argv.iter().map(|word| word.as_bytes().to_vec()).collect(),
+        };
+        let started = Instant::now();
+        self.channel.send(&order, &[]).map_err(failed)?;
+        match self.channel.receive::<i32>().map_err(failed)? {
+            Some((0, _)) => Ok(started.elapsed()),
+            Some((status, _)) => Err(failed(io::Error::other(format!("the program ended with {status}")))),
+            None => Err(failed(io::Error::other("the floor program is gone"))),
+        }
+    }
+}
+
+pub(crate) fn run() -> ExitCode {
+    let served = fd::inherited(SOCKET).map(Channel::new).and_then(|mut channel| {
+        while let Some((order, _)) = channel.receive::<Order>()? {
+            let status = carry_out(order).unwrap_or_else(|error| -crate::sys::errno(&error));
+            channel.send(&status, &[])?;
+        }
+        Ok(())
+    });
+    if served.is_ok() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
+
+fn carry_out(order: Order) -> io::Result<i32> {
+    let ids = IdMap::Range { base: order.base, count: order.count };
+    let (go_read, go_write) = io::pipe()?;
+    let (trees_ours, trees_theirs) = crate::sys::socket::pair()?;
+    let sources = order.sources.iter();
+    let sources = sources.map(|(path, read_only, idmapped)| Source {
+        path: path.clone(),
+        read_only: *read_only,
+        idmapped: *idmapped,
+    });
+    let plan = Plan {
+        namespaces: order.namespaces,
+        ids: Some(ids),
+        storage: Vec::new(),
+        sources: sources.collect(),
+        steps: order.steps,
+    };
+    match process::clone_into(plan.namespaces, None)? {
+        Cloned::Child => {
+            drop((go_write, trees_ours));
+            let error = become_program(&plan, ids, go_read, trees_theirs, &order.argv);
+            process::exit_now(error.raw_os_error().unwrap_or(1))
+        }
+        Cloned::Parent(pid, _) => {
+            clone::write_maps(pid, ids)?;
+            let trees = launch::trees(&plan, pid).map_err(io::Error::other)?;
+            Channel::new(trees_ours).send(&true, &trees.iter().map(std::os::fd::AsFd::as_fd).collect::<Vec<_>>())?;
+            drop(go_write);
+            process::reap(true)?.map(|ended| ended.status).ok_or_else(|| io::Error::from_raw_os_error(libc::ECHILD))
+        }
+    }
+}
+
+/// In the child of a single-threaded program: anything may be called.
+fn become_program(plan: &Plan, ids: IdMap, go: io::PipeReader, trees: OwnedFd, argv: &[Vec<u8>]) -> io::Error {
+    let prepare = || {
+        let received = Channel::new(trees).receive::<bool>()?;
+        io::Read::read(&mut { go }, &mut [0; 1])?;
+        clone::become_root(ids)?;
+        identity::not_dumpable()?;
+        let fds = received.map(|(_, fds)| fds).unwrap_or_default();
+        apply::apply(&plan.steps, fds).map_err(|(_, error)| error)?;
+        let env = StringArray::new(&["PATH=/usr/bin:/bin"])?;
+        let program = c_string(argv.first().map(Vec::as_slice).unwrap_or_default())?;
+        Ok::<_, io::Error>(process::execute(&program, &StringArray::new(argv)?, &env))
+    };
+    prepare().unwrap_or_else(|error| error)
+}

@@ -1,1 +1,0 @@
-//! What this host can do for isolation, found by trying.
