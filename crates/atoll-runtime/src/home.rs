@@ -3,10 +3,18 @@
 use std::fs::{File, TryLockError};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
+use atoll_isolation::cgroup;
 use atoll_isolation::sys::identity;
 
 use crate::Error;
+
+/// The file in a sandbox's directory that names its cgroups.
+pub(crate) const CGROUPS: &str = "cgroups";
+
+/// How long a dead sandbox's processes may take to go.
+const SWEEP_WITHIN: Duration = Duration::from_secs(5);
 
 /// Atoll's directories: state that matters, and a cache that can be made again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -58,34 +66,56 @@ impl Home {
         self.sandboxes().join(name)
     }
 
-    /// Makes and locks a sandbox's directory. `AlreadyExists` if the name is taken.
-    pub(crate) fn make_sandbox(&self, name: &str) -> io::Result<SandboxDir> {
+    /// Makes and locks a sandbox's directory. `AlreadyExists` if the name is taken. `known` is called before anything
+    /// is made, when it is certain that the directory will be ours.
+    pub(crate) fn make_sandbox<E: From<io::Error>>(
+        &self,
+        name: &str,
+        known: impl FnOnce(&Path) -> Result<(), E>,
+    ) -> Result<SandboxDir, E> {
         let path = self.sandbox_path(name);
         std::fs::create_dir_all(self.sandboxes())?;
+        let _held = self.lock()?;
+        if path.symlink_metadata().is_ok() {
+            return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
+        }
+        known(&path)?;
         std::fs::create_dir(&path)?;
         let lock = File::create(path.join("lock"))?;
-        lock.try_lock().map_err(|error| match error {
-            TryLockError::Error(error) => error,
-            TryLockError::WouldBlock => io::Error::from(io::ErrorKind::AlreadyExists),
-        })?;
+        lock.lock()?;
         for name in ["disk", "logs"] {
             std::fs::create_dir(path.join(name))?;
         }
         Ok(SandboxDir { path, _lock: lock })
     }
 
-    /// Removes what agents left whose keeper was killed too: directories that nobody holds a lock on.
+    /// Held while a directory is made or judged stale: one that is not locked then belongs to nobody.
+    fn lock(&self) -> io::Result<File> {
+        let lock = File::create(self.state.join("lock"))?;
+        lock.lock()?;
+        Ok(lock)
+    }
+
+    /// Removes what agents left whose keeper was killed too: directories that nobody holds a lock on, and the cgroups
+    /// that they name.
     pub(crate) fn sweep(&self) {
-        let Ok(entries) = std::fs::read_dir(self.sandboxes()) else {
-            return;
-        };
-        for entry in entries.flatten() {
-            let path = entry.path();
-            let stale = File::open(path.join("lock")).is_ok_and(|lock| lock.try_lock().is_ok());
-            if stale {
-                // Another agent may be sweeping too: whoever comes second finds nothing.
-                drop(atoll_isolation::remove_directory(&path));
-            }
+        let Ok(entries) = std::fs::read_dir(self.sandboxes()) else { return };
+        let Ok(_held) = self.lock() else { return };
+        for entry in entries.flatten().filter(|entry| !is_locked(&entry.path())) {
+            remove_stale(&entry.path());
         }
+    }
+}
+
+fn is_locked(sandbox: &Path) -> bool {
+    File::open(sandbox.join("lock")).is_ok_and(|lock| matches!(lock.try_lock(), Err(TryLockError::WouldBlock)))
+}
+
+/// What cannot be removed now stays named in the directory, for the next time.
+fn remove_stale(sandbox: &Path) {
+    let groups = std::fs::read_to_string(sandbox.join(CGROUPS)).unwrap_or_default();
+    let gone = groups.lines().all(|group| cgroup::kill_and_remove(Path::new(group), SWEEP_WITHIN).is_ok());
+    if gone {
+        drop(atoll_isolation::remove_directory(sandbox));
     }
 }

@@ -112,6 +112,7 @@ pub(crate) struct Run {
     receipts: Vec<oneshot::Sender<KillReceipt>>,
     signalled: u64,
     survivors: u64,
+    end: Option<EndRecord>,
 }
 
 /// The moments at which something must happen.
@@ -171,6 +172,7 @@ impl Run {
             receipts: Vec::new(),
             signalled: 0,
             survivors: 0,
+            end: None,
             shared,
             id,
             number,
@@ -185,8 +187,12 @@ impl Run {
         }
     }
 
-    /// Lives until nothing is left of the command.
-    pub(crate) async fn drive(mut self, control: &mut mpsc::Receiver<Control>, status: &watch::Sender<Status>) {
+    /// Lives until nothing is left of the command. Returns how it ended.
+    pub(crate) async fn drive(
+        mut self,
+        control: &mut mpsc::Receiver<Control>,
+        status: &watch::Sender<Status>,
+    ) -> Option<EndRecord> {
         while !self.life.is_over() {
             match self.next(control).await {
                 Happening::Control(control) => self.control(control, status).await,
@@ -197,6 +203,7 @@ impl Run {
                 Happening::Deadline => self.deadline(status).await,
             }
         }
+        self.end
     }
 
     async fn next(&mut self, control: &mut mpsc::Receiver<Control>) -> Happening {
@@ -381,8 +388,8 @@ impl Run {
                     self.killing = Some(KILL_AGAIN);
                     self.kill_again().await;
                 }
-                Effect::Conclude { reason } => self.conclude(reason, status).await,
-                Effect::Finish => self.finish(status).await,
+                Effect::Conclude { reason } => self.conclude(reason, status),
+                Effect::Finish => self.finish().await,
             }
         }
     }
@@ -407,16 +414,20 @@ impl Run {
         self.killing = Some((pause * 2).min(KILL_AGAIN_MAX));
     }
 
-    async fn conclude(&mut self, reason: Option<EndReason>, status: &watch::Sender<Status>) {
+    /// The command is over. If something of it lingers, that is said now; else whoever drives us says that it ended.
+    fn conclude(&mut self, reason: Option<EndReason>, status: &watch::Sender<Status>) {
         let end = self.end_record(reason, self.survivors);
         if let Some(captures) = self.captures.take() {
             captures.complete(&self.log);
         }
-        status.send_modify(|status| {
-            status.state = ProcessState::Lingering;
-            status.pid = None;
-            status.end = Some(end);
-        });
+        self.end = Some(end.clone());
+        if !self.life.is_over() {
+            status.send_modify(|status| {
+                status.state = ProcessState::Lingering;
+                status.pid = None;
+                status.end = Some(end);
+            });
+        }
     }
 
     fn end_record(&self, reason: Option<EndReason>, survivors: u64) -> EndRecord {
@@ -447,7 +458,7 @@ impl Run {
         }
     }
 
-    async fn finish(&mut self, _status: &watch::Sender<Status>) {
+    async fn finish(&mut self) {
         self.shared.link.forget(self.number);
         if !self.receipts.is_empty() {
             // Zombies are gone when init has answered: the receipt is true for whoever looks into /proc.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::io;
 use std::os::fd::{AsFd, OwnedFd};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -19,7 +20,7 @@ use atoll_protocol::{KillReceipt, ProcessId, SandboxName};
 use crate::Error;
 use crate::command::Command;
 use crate::exec::{Captures, ExecOutput};
-use crate::home::{Home, SandboxDir};
+use crate::home::{CGROUPS, Home, SandboxDir};
 use crate::link::Link;
 use crate::process::{self as processes, Begun, Filter, Process, ProcessSpec, Registry, Retention};
 use crate::shared::{Parts, Shared, limit_error};
@@ -133,7 +134,7 @@ impl<'a> Making<'a> {
             Isolation::Namespaces => Some(Ids::claim().map_err(|error| Error::io("claim ids", &error))?),
             Isolation::None => None,
         };
-        self.group = self.group(&name, &options, ids.as_ref().map(Ids::map))?;
+        self.group = self.group(&dir, &name, &options, ids.as_ref().map(Ids::map))?;
         let plan = plan(&self.host.home, &name, &dir, ids.as_ref().map(Ids::map))?;
         let launched = self
             .host
@@ -153,19 +154,20 @@ impl<'a> Making<'a> {
     }
 
     fn directory(&mut self, name: &SandboxName) -> Result<SandboxDir, Error> {
-        let path = self.host.home.sandbox_path(name.as_str());
-        if path.exists() {
-            return Err(Error::invalid(format!("a sandbox named {name} exists already")));
-        }
-        self.keep(Kept::Directory, path.clone())?;
-        self.host
-            .home
-            .make_sandbox(name.as_str())
-            .map_err(|error| Error::io(&format!("make {}", path.display()), &error))
+        let home = self.host.home.clone();
+        let known = |path: &Path| self.keep(Kept::Directory, path.to_owned()).map_err(Failed::Told);
+        home.make_sandbox(name.as_str(), known).map_err(|error| match error {
+            Failed::Told(error) => error,
+            Failed::Io(error) if error.kind() == io::ErrorKind::AlreadyExists => {
+                Error::invalid(format!("a sandbox named {name} exists already"))
+            }
+            Failed::Io(error) => Error::io(&format!("make {}", home.sandbox_path(name.as_str()).display()), &error),
+        })
     }
 
     fn group(
         &mut self,
+        dir: &SandboxDir,
         name: &SandboxName,
         options: &SandboxOptions,
         ids: Option<IdMap>,
@@ -174,12 +176,19 @@ impl<'a> Making<'a> {
         let limits = cgroup::Limits { memory_bytes, pids, cpu_millis };
         let layout = &self.host.layout;
         let unlimited = limits == cgroup::Limits::default();
-        if options.without_cgroups || matches!(layout.tree, cgroup::Tree::Unavailable { .. }) {
-            return if unlimited { Ok(None) } else { Err(no_limits(layout)) };
+        if options.without_cgroups && !unlimited {
+            return Err(Error::invalid("limits need cgroups, which this sandbox is to do without"));
+        }
+        // Without a tree a group is still of use for its limits (v1 alone).
+        if unlimited && (options.without_cgroups || matches!(layout.tree, cgroup::Tree::Unavailable { .. })) {
+            return Ok(None);
         }
         // Another name than the sandbox's own: two homes on one machine may use the same.
         let group_name = format!("{name}-{}", random_text(6)?);
-        for path in Group::paths(layout, &group_name) {
+        let paths = Group::paths(layout, &group_name);
+        let names: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
+        std::fs::write(dir.path.join(CGROUPS), names).map_err(|error| Error::io("note the cgroups", &error))?;
+        for path in paths {
             self.keep(Kept::Cgroup, path)?;
         }
         let owner = ids.map(|ids| ids.root()).map(|(uid, gid)| Owner { uid, gid });
@@ -197,6 +206,18 @@ impl<'a> Making<'a> {
             }
             drop(self.host.keeper.forget(&path));
         }
+    }
+}
+
+/// Why a directory was not made.
+enum Failed {
+    Io(io::Error),
+    Told(Error),
+}
+
+impl From<io::Error> for Failed {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
     }
 }
 
@@ -339,7 +360,7 @@ impl Sandbox {
     }
 
     /// Opens a file inside, for reading and never waiting. What the descriptor is must be checked by the caller.
-    pub async fn open(&self, path: &[u8]) -> Result<std::io::Result<OwnedFd>, Error> {
+    pub async fn open(&self, path: &[u8]) -> Result<io::Result<OwnedFd>, Error> {
         self.inner.shared.link.open(path, 0).await
     }
 
@@ -355,6 +376,13 @@ impl Sandbox {
         inner.shared.link.close();
         let gone = tokio::task::spawn_blocking(move || inner.remove());
         gone.await.map_err(|error| Error::Internal { what: format!("destroying the sandbox failed: {error}") })?
+    }
+}
+
+impl Drop for Inner {
+    /// Tasks of running commands hold on to the link; nobody can reach them any more.
+    fn drop(&mut self) {
+        self.shared.link.close();
     }
 }
 
@@ -416,11 +444,4 @@ pub(crate) fn random_text(length: usize) -> Result<String, Error> {
 
 fn unavailable(error: &LaunchError) -> Error {
     Error::IsolationUnavailable { what: error.to_string(), hint: error.hint().map(str::to_owned) }
-}
-
-fn no_limits(layout: &Layout) -> Error {
-    Error::LimitUnavailable {
-        what: format!("limits need cgroups that this process may write ({})", layout.tree),
-        hint: Some("run as root, or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes)".to_owned()),
-    }
 }

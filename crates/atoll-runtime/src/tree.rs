@@ -13,7 +13,7 @@ use crate::link::Link;
 
 /// How long the kernel may take to hold a tree still while it is signalled. It takes microseconds; a process deep in
 /// the kernel may take its time, and is then signalled in motion.
-const FREEZE_WITHIN: Duration = Duration::from_millis(200);
+const FREEZE_WITHIN: Duration = Duration::from_millis(50);
 
 /// Whom a signal is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

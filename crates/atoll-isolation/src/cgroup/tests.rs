@@ -4,7 +4,6 @@
 //! other nor a running agent, and a guard that removes it whatever happens. A test that cannot run
 //! here says `SKIP <test>: <reason>`.
 
-mod costs;
 mod kill;
 mod life;
 mod limit;

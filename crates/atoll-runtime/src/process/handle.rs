@@ -7,7 +7,7 @@ use atoll_protocol::{EndRecord, KillReceipt, ProcessId, ProcessInfo, ProcessStat
 use bytes::Bytes;
 use tokio::sync::{mpsc, oneshot, watch};
 
-use super::spec::ProcessSpec;
+use super::spec::{ProcessSpec, Restart};
 use crate::Error;
 use crate::log::Log;
 use crate::run::{Control, Status};
@@ -102,7 +102,13 @@ impl Process {
     /// Waits until its main process is over for good (a restart policy has given up).
     pub async fn ended(&self) -> Result<EndRecord, Error> {
         let mut status = self.inner.status.clone();
-        let seen = status.wait_for(|status| status.end.is_some() && status.state != ProcessState::Starting).await;
+        let restarts = self.inner.spec.restart != Restart::Never;
+        let over = |status: &Status| match status.state {
+            ProcessState::Ended => true,
+            ProcessState::Lingering => status.end.is_some() && !restarts,
+            ProcessState::Starting | ProcessState::Running => false,
+        };
+        let seen = status.wait_for(over).await;
         seen.map_err(|_| Error::SandboxGone).and_then(|status| status.end.clone().ok_or(Error::SandboxGone))
     }
 

@@ -9,8 +9,9 @@ use tokio::time::Instant;
 
 use super::handle::Process;
 use super::registry::Reserved;
-use super::spec::{ProcessSpec, Readiness};
+use super::spec::{ProcessSpec, Readiness, Restart};
 use crate::Error;
+use crate::command::Background;
 use crate::exec::Captures;
 use crate::run::{Control, Run, Status};
 use crate::shared::Shared;
@@ -30,6 +31,11 @@ pub(crate) enum Begun {
 /// Starts a process, or finds the one that has its id. Returns when the program runs.
 pub(crate) async fn begin(shared: &Arc<Shared>, spec: ProcessSpec, captures: Option<Captures>) -> Result<Begun, Error> {
     spec.command.check()?;
+    let mut spec = spec;
+    if spec.restart != Restart::Never {
+        // What a failed life leaves behind must not stand in the way of the next one.
+        spec.command.background = Background::Kill;
+    }
     let id = match &spec.id {
         Some(id) => id.clone(),
         None => shared.next_id()?,
@@ -74,19 +80,28 @@ struct Supervisor {
 impl Supervisor {
     async fn live(mut self) {
         let mut restarts = 0;
+        let mut last = None;
         while let Some(end) = self.run_once(restarts).await {
-            let Some(pause) = self.spec.restart.pause(restarts).filter(|_| failed(&end)) else {
-                break;
-            };
-            self.status.send_modify(|status| status.state = ProcessState::Starting);
+            let pause = self.spec.restart.pause(restarts).filter(|_| failed(&end));
+            last = Some(end);
+            let Some(pause) = pause else { break };
+            self.tell(ProcessState::Starting, last.clone());
             if !self.pause(Instant::now() + pause).await {
                 break;
             }
             restarts += 1;
         }
         self.process.log().close();
-        self.status.send_modify(|status| status.state = ProcessState::Ended);
+        self.tell(ProcessState::Ended, last);
         self.shared.registry.prune();
+    }
+
+    fn tell(&self, state: ProcessState, end: Option<EndRecord>) {
+        self.status.send_modify(|status| {
+            status.state = state;
+            status.pid = None;
+            status.end = end;
+        });
     }
 
     /// One life. `None` if it could not be started.
@@ -116,11 +131,11 @@ impl Supervisor {
         let waiting = self.spec.readiness.clone().map(|readiness| {
             tokio::spawn(become_ready(self.process.clone(), readiness, self.status.clone())).abort_handle()
         });
-        run.drive(&mut self.controls, &self.status).await;
+        let end = run.drive(&mut self.controls, &self.status).await;
         if let Some(waiting) = waiting {
             waiting.abort();
         }
-        self.status.borrow().end.clone()
+        end
     }
 
     /// The first start is answered with the error and leaves nothing; a later one ends the process where it was.

@@ -117,8 +117,8 @@ fn a_frozen_command_uses_no_time_and_goes_on_after() {
 }
 
 #[test]
-fn a_frozen_command_can_be_killed_and_a_frozen_leaf_can_be_dropped() {
-    let test = "a_frozen_command_can_be_killed_and_a_frozen_leaf_can_be_dropped";
+fn a_frozen_command_can_be_killed_and_its_leaf_is_not_used_again() {
+    let test = "a_frozen_command_can_be_killed_and_its_leaf_is_not_used_again";
     let Some(place) = Place::new(test) else {
         return;
     };
@@ -129,6 +129,21 @@ fn a_frozen_command_can_be_killed_and_a_frozen_leaf_can_be_dropped() {
     leaf.freeze(SOON).unwrap();
     leaf.kill().unwrap();
     leaf.wait_empty(SOON).unwrap();
+    let path = leaf.path().to_owned();
+    drop(leaf);
+    // What was killed once would kill the next command too: it is gone.
+    assert_ne!(group.leaf().unwrap().path(), path);
+    eventually("its removal", || group.sweep() == 0 && !path.exists());
+}
+
+#[test]
+fn a_frozen_leaf_that_is_dropped_runs_again() {
+    let Some(place) = Place::new("a_frozen_leaf_that_is_dropped_runs_again") else {
+        return;
+    };
+    let group = place.group("box", &Limits::default());
+    let leaf = group.leaf().unwrap();
+    leaf.freeze(SOON).unwrap();
     let path = leaf.path().to_owned();
     drop(leaf);
     let next = group.leaf().unwrap();

@@ -1,0 +1,29 @@
+//! The contract of the runtime, told by what a user of it sees: one file per behaviour, each behaviour in every mode.
+//!
+//! A test that cannot run on this machine says `SKIP <test>: <reason>`; with `ATOLL_FORBID_SKIPS` set it fails.
+
+#![expect(clippy::unwrap_used, reason = "clippy takes only functions marked #[test] for tests; here everything is one")]
+
+#[macro_use]
+mod harness;
+
+mod background_children_outlive_their_command;
+mod commands_run_side_by_side;
+mod end_record_is_exact;
+mod env_cwd_and_user_are_per_call;
+mod going_away_leaves_nothing;
+mod heavy_kill_trials;
+mod heavy_one_gigabyte;
+mod ids_are_idempotent;
+mod input_arrives_exactly;
+mod kill_means_the_tree;
+mod limits_end_the_tree;
+mod list_remove_and_retention;
+mod output_is_exact;
+mod readers_slow_nobody;
+mod refused_before_anything_runs;
+mod restart_and_readiness;
+mod signals_reach_main_or_tree;
+mod wait_for_exit_and_log;
+mod wait_for_input;
+mod wait_for_port;
