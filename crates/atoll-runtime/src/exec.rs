@@ -8,6 +8,7 @@ use bytes::Bytes;
 use crate::Error;
 use crate::log::{Capture as Kept, Event, HeadTail, Log};
 use crate::process::Process;
+use crate::run::Ended;
 
 /// The two outputs while they are being collected.
 #[derive(Debug)]
@@ -89,17 +90,21 @@ fn capture(kept: &Kept, encoding: Encoding) -> Capture {
 
 /// The answer of a command that was started before under the same id: put together from its log.
 pub(crate) async fn from_log(process: &Process, answer_bytes: usize) -> Result<ExecOutput, Error> {
-    let end = process.ended().await?;
+    let Ended { record: end, cursor } = process.over().await?;
     let mut stdout = HeadTail::new(answer_bytes);
     let mut stderr = HeadTail::new(answer_bytes);
     let mut reader = process.log().reader(0);
-    let cursor = process.log().end();
     while reader.cursor() < cursor {
         match reader.next().await {
-            Some(Event::Output(chunk)) => match chunk.stream {
-                Stream::Stdout => stdout.push(chunk.cursor, &chunk.bytes),
-                Stream::Stderr => stderr.push(chunk.cursor, &chunk.bytes),
-            },
+            Some(Event::Output(chunk)) => {
+                // A piece may reach beyond the end: what came later is not part of the answer.
+                let within = usize::try_from(cursor - chunk.cursor).unwrap_or(usize::MAX).min(chunk.bytes.len());
+                let bytes = chunk.bytes.slice(..within);
+                match chunk.stream {
+                    Stream::Stdout => stdout.push(chunk.cursor, &bytes),
+                    Stream::Stderr => stderr.push(chunk.cursor, &bytes),
+                }
+            }
             Some(Event::Gap { .. }) => {}
             None => break,
         }

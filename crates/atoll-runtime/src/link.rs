@@ -23,7 +23,7 @@ use crate::Error;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum News {
     /// Its main process is over.
-    Exited { status: i32, usage: Usage },
+    Exited { status: i32, usage: Usage, alone: bool },
     /// Nothing of its tree is left (only told where there is no cgroup to ask).
     TreeEmpty,
     /// Its warden was killed from inside.
@@ -220,7 +220,9 @@ impl Inner {
 
     fn dispatch(&self, (event, fds): Answer) {
         let tag = match event {
-            Event::Exited { command, status, usage } => return self.tell(command, News::Exited { status, usage }),
+            Event::Exited { command, status, usage, alone } => {
+                return self.tell(command, News::Exited { status, usage, alone });
+            }
             Event::TreeEmpty { command } => return self.tell(command, News::TreeEmpty),
             Event::WardenLost { command } => return self.tell(command, News::WardenLost),
             Event::OrphanReaped => return self.reaped.send_modify(|count| *count += 1),

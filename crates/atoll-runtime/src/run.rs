@@ -36,7 +36,7 @@ pub(crate) struct Status {
     pub(crate) state: ProcessState,
     pub(crate) pid: Option<u32>,
     pub(crate) started_at: Timestamp,
-    pub(crate) end: Option<EndRecord>,
+    pub(crate) end: Option<Ended>,
     pub(crate) failed: Option<Error>,
     pub(crate) restarts: u32,
     pub(crate) ready: Option<bool>,
@@ -112,7 +112,7 @@ pub(crate) struct Run {
     receipts: Vec<oneshot::Sender<KillReceipt>>,
     signalled: u64,
     survivors: u64,
-    end: Option<EndRecord>,
+    end: Option<Ended>,
 }
 
 /// The moments at which something must happen.
@@ -135,6 +135,31 @@ impl Clocks {
 /// Takes a clock that has rung.
 fn rung(clock: &mut Option<Instant>, now: Instant) -> bool {
     clock.take_if(|at| *at <= now).is_some()
+}
+
+/// What a life leaves to be told, once it is told that it is over.
+#[derive(Debug)]
+pub(crate) struct Driven {
+    pub(crate) end: Option<Ended>,
+    receipts: Vec<oneshot::Sender<KillReceipt>>,
+    signalled: u64,
+}
+
+/// How a command ended, and where its log stood then.
+#[derive(Debug, Clone)]
+pub(crate) struct Ended {
+    pub(crate) record: EndRecord,
+    pub(crate) cursor: u64,
+}
+
+impl Driven {
+    /// Answers the kills that ended it.
+    pub(crate) fn answer(self) {
+        for receipt in self.receipts {
+            // Whoever asked may have gone.
+            receipt.send(KillReceipt { signalled: self.signalled, survivors: 0 }).ok();
+        }
+    }
 }
 
 /// What a new [`Run`] is made of.
@@ -192,7 +217,7 @@ impl Run {
         mut self,
         control: &mut mpsc::Receiver<Control>,
         status: &watch::Sender<Status>,
-    ) -> Option<EndRecord> {
+    ) -> Driven {
         while !self.life.is_over() {
             match self.next(control).await {
                 Happening::Control(control) => self.control(control, status).await,
@@ -203,7 +228,7 @@ impl Run {
                 Happening::Deadline => self.deadline(status).await,
             }
         }
-        self.end
+        Driven { end: self.end, receipts: self.receipts, signalled: self.signalled }
     }
 
     async fn next(&mut self, control: &mut mpsc::Receiver<Control>) -> Happening {
@@ -270,13 +295,14 @@ impl Run {
 
     async fn news(&mut self, news: Option<News>, status: &watch::Sender<Status>) {
         match news {
-            Some(News::Exited { status: code, usage }) => {
+            Some(News::Exited { status: code, usage, alone }) => {
                 self.exit = Some(Exit { status: code, usage, at: Instant::now(), wall: SystemTime::now() });
                 self.clocks.timeout = None;
                 self.clocks.idle = None;
                 self.clocks.idle_after = None;
                 self.drain();
-                self.survivors = self.tree.count(&self.shared.link).await;
+                self.check_limit(status).await;
+                self.survivors = if alone { 0 } else { self.tree.survivors(&self.shared.link).await };
                 self.on(Event::Exited { survivors: self.survivors }, status).await;
             }
             Some(News::TreeEmpty) => self.tree_is_empty(status).await,
@@ -307,6 +333,10 @@ impl Run {
         if let Some(after) = self.clocks.idle_after {
             self.clocks.idle = Some(Instant::now() + after);
         }
+        self.check_limit(status).await;
+    }
+
+    async fn check_limit(&mut self, status: &watch::Sender<Status>) {
         if self.limit.is_some_and(|limit| self.printed > limit) {
             self.on(Event::TooMuchOutput, status).await;
         }
@@ -416,7 +446,9 @@ impl Run {
 
     /// The command is over. If something of it lingers, that is said now; else whoever drives us says that it ended.
     fn conclude(&mut self, reason: Option<EndReason>, status: &watch::Sender<Status>) {
-        let end = self.end_record(reason, self.survivors);
+        let end = Ended { record: self.end_record(reason, self.survivors), cursor: self.log.end() };
+        // Limits are the command's; what lingers is free of them.
+        self.limit = None;
         if let Some(captures) = self.captures.take() {
             captures.complete(&self.log);
         }
@@ -463,7 +495,6 @@ impl Run {
         if !self.receipts.is_empty() {
             // Zombies are gone when init has answered: the receipt is true for whoever looks into /proc.
             drop(self.shared.link.ping().await);
-            self.answer_kills(0);
         }
     }
 

@@ -177,7 +177,10 @@ impl<'a> Making<'a> {
         let layout = &self.host.layout;
         let unlimited = limits == cgroup::Limits::default();
         if options.without_cgroups && !unlimited {
-            return Err(Error::invalid("limits need cgroups, which this sandbox is to do without"));
+            return Err(Error::LimitUnavailable {
+                what: "limits need cgroups, which this sandbox is to do without".to_owned(),
+                hint: None,
+            });
         }
         // Without a tree a group is still of use for its limits (v1 alone).
         if unlimited && (options.without_cgroups || matches!(layout.tree, cgroup::Tree::Unavailable { .. })) {

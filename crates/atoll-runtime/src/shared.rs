@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use atoll_isolation::cgroup::{Group, LeafLimits};
+use atoll_isolation::sys::identity;
 use atoll_isolation::{IdMap, Isolation};
 use atoll_protocol::{EndReason, ProcessId};
 
@@ -134,9 +135,11 @@ impl Shared {
 
     /// The outside id of a user inside.
     pub(crate) fn outside(&self, (uid, gid): (u32, u32)) -> Option<(u32, u32)> {
-        match self.ids? {
-            IdMap::Range { base, .. } => Some((base + uid, base + gid)),
-            IdMap::Own { .. } => None,
+        match self.ids {
+            Some(IdMap::Range { base, .. }) => Some((base + uid, base + gid)),
+            // Inside and outside are the same, and only root may give things away.
+            None if identity::user() == 0 => Some((uid, gid)),
+            Some(IdMap::Own { .. }) | None => None,
         }
     }
 }

@@ -46,6 +46,15 @@ impl Tree {
         }
     }
 
+    /// How many outlive the main process. A warden that has not said otherwise has at least one below it, even if none
+    /// was seen: one that is just forking can slip through a look.
+    pub(crate) async fn survivors(&self, link: &Link) -> u64 {
+        match self {
+            Self::Cgroup(_) => self.count(link).await,
+            Self::Warden(_) => self.count(link).await.max(1),
+        }
+    }
+
     /// Whether nothing of it is left, as far as can be told without asking init (a warden says so by itself).
     pub(crate) fn is_empty(&self) -> bool {
         match self {

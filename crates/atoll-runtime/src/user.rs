@@ -55,7 +55,8 @@ pub(crate) async fn resolve(shared: &Shared, wanted: Option<&str>) -> Result<Use
     if let Some(group) = group {
         user.gid = find_group(&groups, group).ok_or_else(|| not_found(None))?;
     }
-    let mapped = |id| shared.ids.is_none_or(|ids| ids.contains(id));
+    // The highest number means "unchanged" to the kernel: it is nobody's.
+    let mapped = |id| id != u32::MAX && shared.ids.is_none_or(|ids| ids.contains(id));
     if !mapped(user.uid) || !mapped(user.gid) {
         return Err(not_found(Some(NOT_MAPPED)));
     }

@@ -36,7 +36,7 @@ pub(crate) fn run() -> ExitCode {
 /// Waits for the plan and applies it. `true` if this is PID 1 of a namespace.
 fn set_up(channel: &mut Channel) -> io::Result<bool> {
     identity::not_dumpable()?;
-    signal::set_ignored(libc::SIGPIPE, false)?;
+    signal::reset_all()?;
     let Some((Request::Setup { setup }, fds)) = channel.receive()? else {
         return Err(io::Error::from_raw_os_error(libc::EPROTO));
     };
@@ -84,7 +84,8 @@ impl Init {
         let outcome = self.serve_until_gone();
         if !self.own_namespace {
             // No namespace ends with us: end the tree by hand.
-            tree::kill_below(std::process::id());
+            tree::kill_below(std::process::id(), &[]);
+            while let Ok(Some(_)) = process::reap(true) {}
         }
         outcome
     }
@@ -116,7 +117,7 @@ impl Init {
         let Reaped { pid, status, usage } = ended;
         match self.children.remove(&pid) {
             Some(Role::Command(command)) => {
-                self.channel.send(&Event::Exited { command, status, usage }, &[])?;
+                self.channel.send(&Event::Exited { command, status, usage, alone: false }, &[])?;
                 Ok(false)
             }
             // A warden ends with 0 when its tree is empty, and has said so itself.
@@ -132,13 +133,8 @@ impl Init {
 
     /// After a warden was killed its tree hangs below init, told apart from nothing: end what has no warden.
     fn kill_strays(&self) {
-        for pid in tree::children_of(std::process::id()) {
-            if !self.children.contains_key(&pid) {
-                tree::kill_below(pid);
-                // Gone already is as good.
-                drop(process::kill(pid, libc::SIGKILL));
-            }
-        }
+        let known: Vec<u32> = self.children.keys().copied().collect();
+        tree::kill_below(std::process::id(), &known);
     }
 
     fn answer(&mut self, request: Request, fds: Vec<OwnedFd>) -> io::Result<()> {

@@ -1,69 +1,62 @@
 //! Trees of processes by parentage, read from /proc: the fallback where no cgroup keeps a command together.
 //!
 //! A sweep is sound because a warden (or init) is the reaper of everything below it: nothing can leave the tree, a
-//! process whose parent dies only moves up. What is new is found by looking again until nothing new is found.
+//! process whose parent dies only moves up. What is new is found by looking again until nothing new is found. A number
+//! may belong to somebody else by the time it is signalled, so a process is signalled by descriptor, and only if it
+//! started when the one that was seen did.
 
 use std::collections::HashMap;
+use std::os::fd::AsFd;
 
 use crate::sys::process;
 
-/// Rounds of stop-and-look before a sweep gives up on seeing a still picture. A fork bomb under a process limit is
-/// still after two or three.
-const ROUNDS: usize = 100;
+/// Looks before a sweep gives up on seeing a still picture. A fork bomb under a process limit is still after two or
+/// three; a chain of processes that each live for a moment may slip through many.
+const ROUNDS: usize = 200;
+
+/// A process at the moment of a look.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Seen {
+    pid: u32,
+    parent: u32,
+    /// Clock ticks since boot: with the number, it names a process for good.
+    started: u64,
+}
 
 /// All living processes below `top`, not itself.
 pub(super) fn below(top: u32) -> Vec<u32> {
-    let parents = snapshot();
-    let mut children: HashMap<u32, Vec<u32>> = HashMap::new();
-    for (pid, parent) in parents {
-        children.entry(parent).or_default().push(pid);
-    }
-    let mut found = Vec::new();
-    let mut open = vec![top];
-    while let Some(pid) = open.pop() {
-        for child in children.remove(&pid).unwrap_or_default() {
-            found.push(child);
-            open.push(child);
-        }
-    }
-    found
-}
-
-/// Direct children of `top` that are alive.
-pub(super) fn children_of(top: u32) -> Vec<u32> {
-    snapshot().into_iter().filter(|(_, parent)| *parent == top).map(|(pid, _)| pid).collect()
+    descend(top, &[]).iter().map(|seen| seen.pid).collect()
 }
 
 /// Sends `signal` to everything below `top`. Returns how many got it.
 pub(super) fn signal_below(top: u32, signal: i32) -> u32 {
     match signal {
-        libc::SIGKILL => kill_below(top),
-        _ => send_to(&below(top), signal),
+        libc::SIGKILL => kill_below(top, &[]),
+        _ => send_to(&descend(top, &[]), signal),
     }
 }
 
-/// Kills everything below `top`: stops it first, so that nothing forks while it is counted, and looks again until
-/// nothing is left. Returns how many were killed.
-pub(super) fn kill_below(top: u32) -> u32 {
+/// Kills everything below `top`, but not `spared` and what is below them: stops it first, so that nothing forks while
+/// it is counted, and looks again until nothing is left. Returns how many were killed.
+pub(super) fn kill_below(top: u32, spared: &[u32]) -> u32 {
     let mut killed = 0;
     for _ in 0..ROUNDS {
-        let still = stop_below(top);
+        let still = stop_below(top, spared);
         if still.is_empty() {
             break;
         }
         killed += send_to(&still, libc::SIGKILL);
-        reap_quietly(top);
     }
     killed
 }
 
-/// Stops everything below `top` until two looks agree.
-fn stop_below(top: u32) -> Vec<u32> {
-    let mut seen = below(top);
+/// Stops everything until two looks agree.
+fn stop_below(top: u32, spared: &[u32]) -> Vec<Seen> {
+    let mut seen = descend(top, spared);
     for _ in 0..ROUNDS {
         send_to(&seen, libc::SIGSTOP);
-        let again = below(top);
-        if again.iter().all(|pid| seen.contains(pid)) {
+        let again = descend(top, spared);
+        if again.iter().all(|process| seen.contains(process)) {
             return again;
         }
         seen = again;
@@ -71,42 +64,57 @@ fn stop_below(top: u32) -> Vec<u32> {
     seen
 }
 
-/// Ended children of this very process would be seen as living for ever by a sweep that waits for them.
-fn reap_quietly(top: u32) {
-    if top == std::process::id() {
-        while let Ok(Some(_)) = process::reap(false) {}
-    }
-}
-
-fn send_to(pids: &[u32], signal: i32) -> u32 {
-    let count = pids.iter().filter(|pid| process::kill(**pid, signal).is_ok()).count();
+fn send_to(processes: &[Seen], signal: i32) -> u32 {
+    let count = processes.iter().filter(|seen| send_exactly(**seen, signal)).count();
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-/// (pid, parent) of every process in this /proc that is not a zombie.
-fn snapshot() -> Vec<(u32, u32)> {
-    let Ok(entries) = std::fs::read_dir("/proc") else {
-        return Vec::new();
-    };
-    entries
-        .flatten()
-        .filter_map(|entry| entry.file_name().to_str()?.parse().ok())
-        .filter_map(|pid: u32| parent_of(pid).map(|parent| (pid, parent)))
-        .collect()
+fn send_exactly(seen: Seen, signal: i32) -> bool {
+    let Ok(pidfd) = process::open_pidfd(seen.pid) else { return false };
+    let same = look(seen.pid).is_some_and(|now| now.started == seen.started);
+    same && process::signal_pidfd(pidfd.as_fd(), signal).is_ok()
 }
 
-fn parent_of(pid: u32) -> Option<u32> {
+fn descend(top: u32, spared: &[u32]) -> Vec<Seen> {
+    let mut children: HashMap<u32, Vec<Seen>> = HashMap::new();
+    for seen in snapshot() {
+        children.entry(seen.parent).or_default().push(seen);
+    }
+    let mut found = Vec::new();
+    let mut open = vec![top];
+    while let Some(pid) = open.pop() {
+        for child in children.remove(&pid).unwrap_or_default() {
+            if !spared.contains(&child.pid) {
+                found.push(child);
+                open.push(child.pid);
+            }
+        }
+    }
+    found
+}
+
+/// Every process in this /proc that is not a zombie.
+fn snapshot() -> Vec<Seen> {
+    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
+    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(look).collect()
+}
+
+fn look(pid: u32) -> Option<Seen> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    parse_parent(&stat)
+    let (parent, started) = parse(&stat)?;
+    Some(Seen { pid, parent, started })
 }
 
-/// The parent out of a `stat` line; `None` for a zombie. The name may hold anything, so look behind its last bracket.
-fn parse_parent(stat: &[u8]) -> Option<u32> {
+/// Parent and start time out of a `stat` line (proc_pid_stat(5), fields 4 and 22); `None` for a zombie. The name may
+/// hold anything, so look behind its last bracket.
+fn parse(stat: &[u8]) -> Option<(u32, u64)> {
     let end_of_name = stat.iter().rposition(|byte| *byte == b')')?;
-    let mut fields = stat.get(end_of_name + 2..)?.split(|byte| *byte == b' ');
-    let state = fields.next()?;
-    let parent = std::str::from_utf8(fields.next()?).ok()?.parse().ok()?;
-    (state != b"Z" && state != b"X").then_some(parent)
+    let fields = std::str::from_utf8(stat.get(end_of_name + 2..)?).ok()?;
+    let fields: Vec<&str> = fields.split(' ').collect();
+    let alive = !matches!(*fields.first()?, "Z" | "X");
+    let parent = fields.get(1)?.parse().ok()?;
+    let started = fields.get(19)?.parse().ok()?;
+    alive.then_some((parent, started))
 }
 
 #[cfg(test)]
@@ -114,15 +122,26 @@ mod tests {
     use super::*;
 
     #[test]
-    fn parent_is_found_behind_a_hostile_name() {
-        assert_eq!(parse_parent(b"7 (a) R 99 (b) S 42 7 7 0"), Some(42));
-        assert_eq!(parse_parent(b"7 (sh) Z 42 7"), None);
-        assert_eq!(parse_parent(b"7 (sh"), None);
+    fn a_hostile_name_is_not_read_as_fields() {
+        let rest = "42 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 100 200";
+        assert_eq!(parse(format!("7 (a) R 99 (b) S {rest}").as_bytes()), Some((42, 987_654)));
+        assert_eq!(parse(format!("7 (sh) Z {rest}").as_bytes()), None);
+        assert_eq!(parse(b"7 (sh) S 42"), None);
+        assert_eq!(parse(b"7 (sh"), None);
     }
 
     #[test]
-    fn this_process_is_below_its_parent() {
-        let parent = parent_of(std::process::id()).expect("a running test has a parent");
-        assert!(below(parent).contains(&std::process::id()));
+    fn this_process_is_below_its_parent_unless_spared() {
+        let own = std::process::id();
+        let parent = look(own).expect("a running test can be seen").parent;
+        assert!(below(parent).contains(&own));
+        assert!(descend(parent, &[own]).iter().all(|seen| seen.pid != own));
+    }
+
+    #[test]
+    fn a_number_that_means_another_process_is_not_signalled() {
+        let own = look(std::process::id()).expect("a running test can be seen");
+        assert!(send_exactly(own, 0));
+        assert!(!send_exactly(Seen { started: own.started + 1, ..own }, 0));
     }
 }

@@ -37,8 +37,8 @@ fn guard(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spawn, fds: &
     loop {
         match process::reap(true) {
             Ok(Some(ended)) if ended.pid == main => {
-                let (status, usage) = (ended.status, ended.usage);
-                channel.send(&Event::Exited { command: request.command, status, usage }, &[])?;
+                let (status, usage, alone) = (ended.status, ended.usage, is_alone());
+                channel.send(&Event::Exited { command: request.command, status, usage, alone }, &[])?;
             }
             Ok(_) => {}
             Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
@@ -47,6 +47,17 @@ fn guard(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spawn, fds: &
         }
     }
     channel.send(&Event::TreeEmpty { command: request.command }, &[])
+}
+
+/// Whether no child is left, dead or alive. The kernel knows; a look into /proc could miss one that is just forking.
+fn is_alone() -> bool {
+    loop {
+        match process::reap(false) {
+            Ok(Some(_)) => {}
+            Ok(None) => return false,
+            Err(error) => return error.raw_os_error() == Some(libc::ECHILD),
+        }
+    }
 }
 
 /// The warden must not be what keeps a command's pipes open.

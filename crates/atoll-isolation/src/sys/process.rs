@@ -212,3 +212,10 @@ pub fn signal_pidfd(pidfd: BorrowedFd<'_>, signal: i32) -> io::Result<()> {
     })
     .map(drop)
 }
+
+/// A descriptor for a process by its number.
+pub fn open_pidfd(pid: u32) -> io::Result<OwnedFd> {
+    // SAFETY: plain integers.
+    let fd = check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) })?;
+    fd::owned(RawFd::try_from(fd).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?)
+}

@@ -2,7 +2,7 @@
 
 use std::io;
 
-use super::check_int;
+use super::{check, check_int};
 
 extern "C" fn noticed(_signal: libc::c_int) {}
 
@@ -38,7 +38,23 @@ fn change_mask(how: libc::c_int, signals: &[libc::c_int]) -> io::Result<()> {
     check_int(unsafe { libc::sigprocmask(how, &raw const set, std::ptr::null_mut()) }).map(drop)
 }
 
-/// Ignores (or takes back to default) one signal for this process and, across exec, its children.
+/// Takes every signal back to its default, whatever the caller of our caller ignored: programs start as at a login.
+///
+/// The raw call, because glibc keeps two numbers for itself and refuses to touch them.
+pub fn reset_all() -> io::Result<()> {
+    // struct kernel_sigaction: handler, flags, restorer, mask. All zero is SIG_DFL.
+    let default = [0_u64; 4];
+    for signal in (1..=64).filter(|signal| ![libc::SIGKILL, libc::SIGSTOP].contains(signal)) {
+        // SAFETY: `default` is as large as the kernel's struct on every 64-bit Linux, and lives through the call; no
+        // old action is asked for; 8 is the size of its mask.
+        check(unsafe {
+            libc::syscall(libc::SYS_rt_sigaction, signal, default.as_ptr(), std::ptr::null_mut::<u64>(), 8_usize)
+        })?;
+    }
+    Ok(())
+}
+
+/// Ignores one signal in this process and, across exec, in what it starts; or takes it back to its default.
 pub fn set_ignored(signal: i32, ignored: bool) -> io::Result<()> {
     let handler = if ignored { libc::SIG_IGN } else { libc::SIG_DFL };
     // SAFETY: SIG_IGN and SIG_DFL run no code of ours.

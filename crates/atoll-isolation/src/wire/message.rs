@@ -272,6 +272,8 @@ pub enum Event {
         status: i32,
         /// What it used.
         usage: Usage,
+        /// Nothing of its tree is left, as its warden knows for certain. Without a warden never set.
+        alone: bool,
     },
     /// The last process of a command's tree is gone (warden mode).
     TreeEmpty {
@@ -296,7 +298,7 @@ wire!(enum Event {
     7 => Opened { tag },
     8 => Failed { tag, errno },
     9 => Pong { tag },
-    10 => Exited { command, status, usage },
+    10 => Exited { command, status, usage, alone },
     11 => TreeEmpty { command },
     12 => WardenLost { command },
     13 => OrphanReaped,

@@ -71,9 +71,10 @@ fn a_program_gets_what_was_asked_for_and_its_end_is_told() {
         drop(writer);
         let Some(Event::Spawned { tag: 5, pid }) = init.next() else { panic!("not started") };
         assert!(pid > 1);
-        let Some(Event::Exited { command: 9, status, usage }) = init.next() else { panic!("no end") };
+        let Some(Event::Exited { command: 9, status, usage, alone }) = init.next() else { panic!("no end") };
         assert_eq!(status, 7 << 8);
         assert!(usage.max_rss_bytes > 0);
+        assert_eq!(alone, warden);
         // Three descriptors, and the one by which `ls` reads the directory.
         assert_eq!(text(reader), "b\n0027\n4\n/\n");
         if warden {

@@ -68,9 +68,11 @@ fn event() -> impl Strategy<Value = Event> {
         any::<(u32, i32)>().prop_map(|(tag, errno)| Event::SpawnFailed { tag, stage: SpawnStage::Cwd, errno }),
         (any::<u32>(), proptest::collection::vec(any::<u32>(), 0..9))
             .prop_map(|(tag, pids)| Event::Members { tag, pids }),
-        any::<(u64, i32, u64, u64, u64)>().prop_map(|(command, status, user_us, system_us, max_rss_bytes)| {
-            Event::Exited { command, status, usage: Usage { user_us, system_us, max_rss_bytes } }
-        }),
+        any::<(u64, i32, u64, u64, u64, bool)>().prop_map(
+            |(command, status, user_us, system_us, max_rss_bytes, alone)| {
+                Event::Exited { command, status, usage: Usage { user_us, system_us, max_rss_bytes }, alone }
+            }
+        ),
         Just(Event::OrphanReaped),
     ]
 }

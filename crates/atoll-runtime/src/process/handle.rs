@@ -10,7 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::spec::{ProcessSpec, Restart};
 use crate::Error;
 use crate::log::Log;
-use crate::run::{Control, Status};
+use crate::run::{Control, Ended, Status};
 use crate::shared::Shared;
 use crate::tree::SignalScope;
 
@@ -65,7 +65,7 @@ impl Process {
 
     /// How its main process ended, if it has.
     pub fn end(&self) -> Option<EndRecord> {
-        self.inner.status.borrow().end.clone()
+        self.inner.status.borrow().end.as_ref().map(|end| end.record.clone())
     }
 
     /// Everything there is to know.
@@ -79,7 +79,7 @@ impl Process {
             command: self.inner.spec.command.describe(),
             labels: self.inner.spec.labels.clone(),
             started_at: status.started_at,
-            end: status.end,
+            end: status.end.map(|end| end.record),
             restarts: status.restarts,
             ready: status.ready,
             stdout_bytes: totals.stdout,
@@ -101,6 +101,11 @@ impl Process {
 
     /// Waits until its main process is over for good (a restart policy has given up).
     pub async fn ended(&self) -> Result<EndRecord, Error> {
+        self.over().await.map(|ended| ended.record)
+    }
+
+    /// As [`Self::ended`], with the place in the log.
+    pub(crate) async fn over(&self) -> Result<Ended, Error> {
         let mut status = self.inner.status.clone();
         let restarts = self.inner.spec.restart != Restart::Never;
         let over = |status: &Status| match status.state {

@@ -13,7 +13,7 @@ use super::spec::{ProcessSpec, Readiness, Restart};
 use crate::Error;
 use crate::command::Background;
 use crate::exec::Captures;
-use crate::run::{Control, Run, Status};
+use crate::run::{Control, Driven, Ended, Run, Status};
 use crate::shared::Shared;
 use crate::start;
 
@@ -81,8 +81,9 @@ impl Supervisor {
     async fn live(mut self) {
         let mut restarts = 0;
         let mut last = None;
-        while let Some(end) = self.run_once(restarts).await {
-            let pause = self.spec.restart.pause(restarts).filter(|_| failed(&end));
+        let mut driven = self.run_once(restarts).await;
+        while let Some(end) = driven.as_ref().and_then(|driven| driven.end.clone()) {
+            let pause = self.spec.restart.pause(restarts).filter(|_| failed(&end.record));
             last = Some(end);
             let Some(pause) = pause else { break };
             self.tell(ProcessState::Starting, last.clone());
@@ -90,13 +91,17 @@ impl Supervisor {
                 break;
             }
             restarts += 1;
+            driven = self.run_once(restarts).await;
         }
         self.process.log().close();
         self.tell(ProcessState::Ended, last);
+        if let Some(driven) = driven {
+            driven.answer();
+        }
         self.shared.registry.prune();
     }
 
-    fn tell(&self, state: ProcessState, end: Option<EndRecord>) {
+    fn tell(&self, state: ProcessState, end: Option<Ended>) {
         self.status.send_modify(|status| {
             status.state = state;
             status.pid = None;
@@ -105,7 +110,7 @@ impl Supervisor {
     }
 
     /// One life. `None` if it could not be started.
-    async fn run_once(&mut self, restarts: u32) -> Option<EndRecord> {
+    async fn run_once(&mut self, restarts: u32) -> Option<Driven> {
         let started = match start::start(&self.shared, self.process.id().as_str(), &self.spec.command).await {
             Ok(started) => started,
             Err(error) => {
@@ -131,11 +136,11 @@ impl Supervisor {
         let waiting = self.spec.readiness.clone().map(|readiness| {
             tokio::spawn(become_ready(self.process.clone(), readiness, self.status.clone())).abort_handle()
         });
-        let end = run.drive(&mut self.controls, &self.status).await;
+        let driven = run.drive(&mut self.controls, &self.status).await;
         if let Some(waiting) = waiting {
             waiting.abort();
         }
-        end
+        Some(driven)
     }
 
     /// The first start is answered with the error and leaves nothing; a later one ends the process where it was.

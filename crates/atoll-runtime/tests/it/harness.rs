@@ -11,7 +11,7 @@ use std::time::{Duration, Instant};
 
 use atoll_isolation::Isolation;
 use atoll_isolation::cgroup::{Controller, Tree};
-use atoll_protocol::{EndReason, ProcessId, Stream};
+use atoll_protocol::{EndReason, ProcessId, SandboxName, Stream};
 use atoll_runtime::{
     Command, Error, ExecOutput, Filter, Home, Host, Log, LogEvent, LogPattern, Process, ProcessSpec, Sandbox,
     SandboxOptions,
@@ -57,34 +57,30 @@ impl Mode {
     }
 }
 
-/// One behaviour as a test per mode. `(many_threads)` before the function runs it on several threads;
-/// `(four_modes)` adds the host itself with wardens.
+/// A test per mode for each behaviour: the function `async fn <behaviour>(&Fixture)` beside it becomes
+/// `<behaviour>::namespaces` and so on. `four_modes` adds the host itself with wardens.
 macro_rules! in_every_mode {
-    ($(#[$doc:meta])* async fn $name:ident($fixture:ident: &Fixture) $body:block) => {
-        in_every_mode!(@modes $(#[$doc])* One, [namespaces Namespaces, wardens Wardens, unisolated Unisolated],
-            $name, $fixture, $body);
+    ($($kind:ident { $($name:ident,)* })*) => {
+        $($(in_every_mode!(@$kind $name);)*)*
     };
-    ($(#[$doc:meta])* (many_threads) async fn $name:ident($fixture:ident: &Fixture) $body:block) => {
-        in_every_mode!(@modes $(#[$doc])* Many, [namespaces Namespaces, wardens Wardens, unisolated Unisolated],
-            $name, $fixture, $body);
+    (@one_thread $name:ident) => {
+        in_every_mode!(@tests $name, One, namespaces Namespaces, wardens Wardens, unisolated Unisolated);
     };
-    ($(#[$doc:meta])* (four_modes) async fn $name:ident($fixture:ident: &Fixture) $body:block) => {
-        in_every_mode!(@modes $(#[$doc])* Many,
-            [namespaces Namespaces, wardens Wardens, unisolated Unisolated, unisolated_wardens UnisolatedWardens],
-            $name, $fixture, $body);
+    (@many_threads $name:ident) => {
+        in_every_mode!(@tests $name, Many, namespaces Namespaces, wardens Wardens, unisolated Unisolated);
     };
-    (@modes $(#[$doc:meta])* $threads:ident, [$($test:ident $mode:ident),*], $name:ident, $fixture:ident, $body:block) => {
-        $(#[$doc])*
+    (@four_modes $name:ident) => {
+        in_every_mode!(@tests $name, Many, namespaces Namespaces, wardens Wardens, unisolated Unisolated,
+            unisolated_wardens UnisolatedWardens);
+    };
+    (@tests $name:ident, $threads:ident, $($test:ident $mode:ident),*) => {
         mod $name {
-            use super::*;
             use crate::harness::{Mode, Threads, run};
-
-            async fn behaviour($fixture: &Fixture) $body
 
             $(
                 #[test]
                 fn $test() {
-                    run(Mode::$mode, Threads::$threads, behaviour);
+                    run(Mode::$mode, Threads::$threads, super::$name);
                 }
             )*
         }
@@ -128,6 +124,7 @@ pub(crate) struct Fixture {
     pub(crate) marker: String,
     state: tempfile::TempDir,
     made: Mutex<Vec<Sandbox>>,
+    forgotten: Mutex<Vec<SandboxName>>,
 }
 
 impl Fixture {
@@ -149,7 +146,15 @@ impl Fixture {
             Err(error @ Error::IsolationUnavailable { .. }) => return Err(error.to_string()),
             Err(error) => panic!("no sandbox: {error}"),
         };
-        Ok(Self { mode, host, made: Mutex::new(vec![sandbox.clone()]), sandbox, marker, state })
+        Ok(Self {
+            mode,
+            host,
+            made: Mutex::new(vec![sandbox.clone()]),
+            forgotten: Mutex::default(),
+            sandbox,
+            marker,
+            state,
+        })
     }
 
     /// Another sandbox of the same mode.
@@ -236,12 +241,28 @@ impl Fixture {
         self.sh(&format!("command -v {program}")).await.end.success()
     }
 
+    /// A sandbox that nobody destroys leaves its directory until this program ends.
+    pub(crate) fn forget_directory(&self, name: &SandboxName) {
+        self.forgotten().push(name.clone());
+    }
+
+    fn forgotten(&self) -> std::sync::MutexGuard<'_, Vec<SandboxName>> {
+        self.forgotten.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     async fn end(self) {
         let made = std::mem::take(&mut *self.made());
         for sandbox in &made {
             soon(sandbox.destroy()).await.unwrap();
         }
-        let left: Vec<_> = std::fs::read_dir(self.sandboxes()).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let left: Vec<_> = std::fs::read_dir(self.sandboxes())
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .filter(|path| {
+                let known = self.forgotten();
+                !known.iter().any(|name| path.ends_with(name.as_str()))
+            })
+            .collect();
         assert_eq!(left, Vec::<PathBuf>::new(), "directories are left");
         for sandbox in &made {
             let left = cgroups_of(sandbox.name().as_str());

@@ -7,6 +7,12 @@ use atoll_runtime::Filter;
 use crate::harness::{Fixture, Random, random, soon};
 use crate::kill_means_the_tree::{ALL, Planted};
 
+in_every_mode! {
+    four_modes {
+        heavy_kill_trials,
+    }
+}
+
 /// Over all modes together, unless `ATOLL_KILL_TRIALS` says otherwise.
 const TRIALS: usize = 120;
 
@@ -24,26 +30,24 @@ fn seed() -> u64 {
     given.map_or_else(random, |text| text.parse().expect("ATOLL_KILL_SEED is a number"))
 }
 
-in_every_mode! {
-    (four_modes) async fn heavy_kill_trials(f: &Fixture) {
-        let seed = seed();
-        let mut random = Random(seed);
-        for trial in 0..trials() {
-            let count = 1 + random.below(3);
-            let mut planted = Vec::new();
-            for _ in 0..count {
-                planted.push(Planted::new(&f.sandbox, ALL[random.below(ALL.len())]).await);
-            }
-            let shown = format!("ATOLL_KILL_SEED={seed}, trial {trial}");
-            end(f, &planted, &mut random, &shown).await;
-            for tree in &planted {
-                assert_eq!(tree.alive(), [""; 0], "{shown}");
-                soon(tree.process.gone()).await.unwrap();
-                f.sandbox.remove_process(tree.process.id()).unwrap();
-            }
+async fn heavy_kill_trials(f: &Fixture) {
+    let seed = seed();
+    let mut random = Random(seed);
+    for trial in 0..trials() {
+        let count = 1 + random.below(3);
+        let mut planted = Vec::new();
+        for _ in 0..count {
+            planted.push(Planted::new(&f.sandbox, ALL[random.below(ALL.len())]).await);
         }
-        assert_eq!(f.alive(), [""; 0], "seed {seed}");
+        let shown = format!("ATOLL_KILL_SEED={seed}, trial {trial}");
+        end(f, &planted, &mut random, &shown).await;
+        for tree in &planted {
+            assert_eq!(tree.alive(), [""; 0], "{shown}");
+            soon(tree.process.gone()).await.unwrap();
+            f.sandbox.remove_process(tree.process.id()).unwrap();
+        }
     }
+    assert_eq!(f.alive(), [""; 0], "seed {seed}");
 }
 
 async fn end(f: &Fixture, planted: &[Planted], random: &mut Random, shown: &str) {

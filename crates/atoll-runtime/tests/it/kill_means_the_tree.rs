@@ -7,6 +7,36 @@ use atoll_runtime::{Command, Filter, Limits, Process, ProcessSpec, Sandbox, Sign
 
 use crate::harness::{AT_ONCE, Fixture, alive, eventually, log_text, printed, printed_times, random, skip, soon};
 
+in_every_mode! {
+    one_thread {
+        every_process_stopped_from_outside,
+        a_fork_bomb_under_a_limit,
+        what_can_end_in_time_is_not_cut_short,
+        what_has_ended_can_be_killed_again,
+        impatience_shortens_the_grace,
+        one_tree_only,
+    }
+    many_threads {
+        several_kills_at_once_all_get_a_true_receipt,
+        a_killed_process_can_be_removed_right_away,
+    }
+    four_modes {
+        children,
+        setsid,
+        double_fork,
+        ignored_term,
+        stopped,
+        two_hundred_children,
+        nohup,
+        a_relay_of_short_lives,
+        forking_while_being_killed,
+        children_without_grace,
+        stopped_without_grace,
+        ignored_term_without_grace,
+        orphans_of_a_command_that_is_over,
+    }
+}
+
 /// A tree of processes that does not want to end.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Stubborn {
@@ -125,152 +155,157 @@ async fn kill_grown(f: &Fixture, tree: Stubborn, grace: Duration) {
     assert!(end.code.is_none() || end.signal.is_none());
 }
 
-macro_rules! tree_tests {
-    ($($name:ident: $tree:ident, $grace:expr;)*) => {$(
-        in_every_mode! {
-            (four_modes) async fn $name(f: &Fixture) {
-                kill_grown(f, $tree, $grace).await;
-            }
-        }
-    )*};
-}
-
 const SHORT: Duration = Duration::from_millis(200);
 
-tree_tests! {
-    children: PLAIN, Duration::from_secs(10);
-    setsid: SETSID, Duration::from_secs(10);
-    double_fork: DOUBLE_FORK, Duration::from_secs(10);
-    ignored_term: IGNORES_TERM, SHORT;
-    stopped: STOPPED, Duration::from_secs(10);
-    two_hundred_children: MANY, Duration::from_secs(10);
-    nohup: NOHUP, Duration::from_secs(10);
-    a_relay_of_short_lives: RELAY, SHORT;
-    forking_while_being_killed: FORKING, SHORT;
-    children_without_grace: PLAIN, Duration::ZERO;
-    stopped_without_grace: STOPPED, Duration::ZERO;
-    ignored_term_without_grace: IGNORES_TERM, Duration::ZERO;
+async fn children(f: &Fixture) {
+    kill_grown(f, PLAIN, Duration::from_secs(10)).await;
 }
 
-in_every_mode! {
-    (four_modes) async fn orphans_of_a_command_that_is_over(f: &Fixture) {
-        let planted = Planted::new(&f.sandbox, ORPHANS).await;
-        planted.grown().await;
-        assert_eq!(soon(planted.process.ended()).await.unwrap().code, Some(3));
-        assert_eq!(planted.process.state(), ProcessState::Lingering);
-        planted.kill(SHORT).await;
-        assert_eq!(planted.process.end().unwrap().reason, EndReason::Exited);
+async fn setsid(f: &Fixture) {
+    kill_grown(f, SETSID, Duration::from_secs(10)).await;
+}
+
+async fn double_fork(f: &Fixture) {
+    kill_grown(f, DOUBLE_FORK, Duration::from_secs(10)).await;
+}
+
+async fn ignored_term(f: &Fixture) {
+    kill_grown(f, IGNORES_TERM, SHORT).await;
+}
+
+async fn stopped(f: &Fixture) {
+    kill_grown(f, STOPPED, Duration::from_secs(10)).await;
+}
+
+async fn two_hundred_children(f: &Fixture) {
+    kill_grown(f, MANY, Duration::from_secs(10)).await;
+}
+
+async fn nohup(f: &Fixture) {
+    kill_grown(f, NOHUP, Duration::from_secs(10)).await;
+}
+
+async fn a_relay_of_short_lives(f: &Fixture) {
+    kill_grown(f, RELAY, SHORT).await;
+}
+
+async fn forking_while_being_killed(f: &Fixture) {
+    kill_grown(f, FORKING, SHORT).await;
+}
+
+async fn children_without_grace(f: &Fixture) {
+    kill_grown(f, PLAIN, Duration::ZERO).await;
+}
+
+async fn stopped_without_grace(f: &Fixture) {
+    kill_grown(f, STOPPED, Duration::ZERO).await;
+}
+
+async fn ignored_term_without_grace(f: &Fixture) {
+    kill_grown(f, IGNORES_TERM, Duration::ZERO).await;
+}
+
+async fn orphans_of_a_command_that_is_over(f: &Fixture) {
+    let planted = Planted::new(&f.sandbox, ORPHANS).await;
+    planted.grown().await;
+    assert_eq!(soon(planted.process.ended()).await.unwrap().code, Some(3));
+    assert_eq!(planted.process.state(), ProcessState::Lingering);
+    planted.kill(SHORT).await;
+    assert_eq!(planted.process.end().unwrap().reason, EndReason::Exited);
+}
+
+async fn every_process_stopped_from_outside(f: &Fixture) {
+    let planted = Planted::new(&f.sandbox, PLAIN).await;
+    planted.grown().await;
+    let reached = soon(planted.process.signal(Signal::STOP, SignalScope::Tree)).await.unwrap();
+    assert_eq!(reached, 3);
+    let began = Instant::now();
+    planted.kill(Duration::from_secs(60)).await;
+    assert!(began.elapsed() < AT_ONCE, "what is stopped must be able to act on TERM");
+}
+
+async fn a_fork_bomb_under_a_limit(f: &Fixture) {
+    if let Some(reason) = f.no_pids_limit() {
+        return skip(&reason);
+    }
+    let limits = Limits { pids: Some(100), ..Limits::default() };
+    let sandbox = f.another(|options| options.limits = limits).await.unwrap();
+    let bomb = Stubborn {
+        name: "fork bomb",
+        script: "trap '' TERM; bomb() { echo up; bomb & bomb; }; bomb 2>/dev/null",
+        ups: 20,
+        size: 60,
+    };
+    let planted = Planted::new(&sandbox, bomb).await;
+    planted.grown().await;
+    planted.kill(SHORT).await;
+    let output = soon(sandbox.exec(Command::shell("echo fine"))).await.unwrap();
+    assert_eq!(output.stdout.head, b"fine\n", "{output:?}");
+}
+
+async fn what_can_end_in_time_is_not_cut_short(f: &Fixture) {
+    let process = f.start("trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.05; done").await;
+    printed(&process, "up").await;
+    let receipt = soon(process.kill(Duration::from_secs(60))).await.unwrap();
+    assert!(receipt.signalled >= 1 && receipt.survivors == 0);
+    assert_eq!(log_text(&process).await, "up\nbye\n");
+    let end = process.end().unwrap();
+    assert_eq!((end.reason, end.code, end.signal), (EndReason::Killed, Some(7), None));
+}
+
+async fn what_has_ended_can_be_killed_again(f: &Fixture) {
+    let process = f.start("exit 3").await;
+    soon(process.gone()).await.unwrap();
+    for _ in 0..2 {
+        let receipt = soon(process.kill(SHORT)).await.unwrap();
+        assert_eq!((receipt.signalled, receipt.survivors), (0, 0));
+    }
+    assert_eq!(process.end().unwrap().reason, EndReason::Exited);
+}
+
+async fn several_kills_at_once_all_get_a_true_receipt(f: &Fixture) {
+    let planted = Planted::new(&f.sandbox, IGNORES_TERM).await;
+    planted.grown().await;
+    let kills = (0..10).map(|number| {
+        let process = planted.process.clone();
+        tokio::spawn(async move { process.kill(Duration::from_millis(number * 50)).await })
+    });
+    for kill in kills.collect::<Vec<_>>() {
+        assert_eq!(soon(kill).await.unwrap().unwrap().survivors, 0);
+        assert_eq!(planted.alive(), [""; 0]);
     }
 }
 
-in_every_mode! {
-    async fn every_process_stopped_from_outside(f: &Fixture) {
-        let planted = Planted::new(&f.sandbox, PLAIN).await;
-        planted.grown().await;
-        let reached = soon(planted.process.signal(Signal::STOP, SignalScope::Tree)).await.unwrap();
-        assert_eq!(reached, 3);
-        let began = Instant::now();
-        planted.kill(Duration::from_secs(60)).await;
-        assert!(began.elapsed() < AT_ONCE, "what is stopped must be able to act on TERM");
-    }
+async fn impatience_shortens_the_grace(f: &Fixture) {
+    let planted = Planted::new(&f.sandbox, IGNORES_TERM).await;
+    planted.grown().await;
+    let patient = tokio::spawn({
+        let process = planted.process.clone();
+        async move { process.kill(Duration::from_secs(300)).await }
+    });
+    tokio::task::yield_now().await;
+    planted.kill(Duration::ZERO).await;
+    assert_eq!(soon(patient).await.unwrap().unwrap().survivors, 0);
 }
 
-in_every_mode! {
-    async fn a_fork_bomb_under_a_limit(f: &Fixture) {
-        if let Some(reason) = f.no_pids_limit() {
-            return skip(&reason);
-        }
-        let limits = Limits { pids: Some(100), ..Limits::default() };
-        let sandbox = f.another(|options| options.limits = limits).await.unwrap();
-        let bomb = Stubborn {
-            name: "fork bomb",
-            script: "trap '' TERM; bomb() { echo up; bomb & bomb; }; bomb 2>/dev/null",
-            ups: 20,
-            size: 60,
-        };
-        let planted = Planted::new(&sandbox, bomb).await;
-        planted.grown().await;
-        planted.kill(SHORT).await;
-        let output = soon(sandbox.exec(Command::shell("echo fine"))).await.unwrap();
-        assert_eq!(output.stdout.head, b"fine\n", "{output:?}");
-    }
+async fn one_tree_only(f: &Fixture) {
+    let other = Planted::new(&f.sandbox, PLAIN).await;
+    let planted = Planted::new(&f.sandbox, SETSID).await;
+    other.grown().await;
+    planted.grown().await;
+    let before = other.alive();
+    planted.kill(Duration::ZERO).await;
+    assert_eq!(other.alive(), before);
+    let running = Filter { state: Some(ProcessState::Running), ..Filter::default() };
+    assert_eq!(f.sandbox.processes(&running).len(), 1);
 }
 
-in_every_mode! {
-    async fn what_can_end_in_time_is_not_cut_short(f: &Fixture) {
-        let process = f.start("trap 'echo bye; exit 7' TERM; echo up; while :; do sleep 0.05; done").await;
-        printed(&process, "up").await;
-        let receipt = soon(process.kill(Duration::from_secs(60))).await.unwrap();
-        assert!(receipt.signalled >= 1 && receipt.survivors == 0);
-        assert_eq!(log_text(&process).await, "up\nbye\n");
-        let end = process.end().unwrap();
-        assert_eq!((end.reason, end.code, end.signal), (EndReason::Killed, Some(7), None));
-    }
-}
-
-in_every_mode! {
-    async fn what_has_ended_can_be_killed_again(f: &Fixture) {
-        let process = f.start("exit 3").await;
-        soon(process.gone()).await.unwrap();
-        for _ in 0..2 {
-            let receipt = soon(process.kill(SHORT)).await.unwrap();
-            assert_eq!((receipt.signalled, receipt.survivors), (0, 0));
-        }
-        assert_eq!(process.end().unwrap().reason, EndReason::Exited);
-    }
-}
-
-in_every_mode! {
-    (many_threads) async fn several_kills_at_once_all_get_a_true_receipt(f: &Fixture) {
-        let planted = Planted::new(&f.sandbox, IGNORES_TERM).await;
-        planted.grown().await;
-        let kills = (0..10).map(|number| {
-            let process = planted.process.clone();
-            tokio::spawn(async move { process.kill(Duration::from_millis(number * 50)).await })
-        });
-        for kill in kills.collect::<Vec<_>>() {
-            assert_eq!(soon(kill).await.unwrap().unwrap().survivors, 0);
-            assert_eq!(planted.alive(), [""; 0]);
-        }
-    }
-}
-
-in_every_mode! {
-    async fn impatience_shortens_the_grace(f: &Fixture) {
-        let planted = Planted::new(&f.sandbox, IGNORES_TERM).await;
-        planted.grown().await;
-        let patient = tokio::spawn({
-            let process = planted.process.clone();
-            async move { process.kill(Duration::from_secs(300)).await }
-        });
-        tokio::task::yield_now().await;
-        planted.kill(Duration::ZERO).await;
-        assert_eq!(soon(patient).await.unwrap().unwrap().survivors, 0);
-    }
-}
-
-in_every_mode! {
-    async fn one_tree_only(f: &Fixture) {
-        let other = Planted::new(&f.sandbox, SETSID).await;
-        let planted = Planted::new(&f.sandbox, SETSID).await;
-        other.grown().await;
-        planted.grown().await;
-        let before = other.alive();
-        planted.kill(Duration::ZERO).await;
-        assert_eq!(other.alive(), before);
-        let running = Filter { state: Some(ProcessState::Running), ..Filter::default() };
-        assert_eq!(f.sandbox.processes(&running).len(), 1);
-    }
-}
-
-in_every_mode! {
-    /// After a receipt the process has ended for everybody else too.
-    (many_threads) async fn a_killed_process_can_be_removed_right_away(f: &Fixture) {
-        for _ in 0..30 {
-            let process = f.start("sleep 300").await;
-            assert_eq!(soon(process.kill(Duration::ZERO)).await.unwrap().survivors, 0);
-            assert_eq!(process.state(), ProcessState::Ended);
-            f.sandbox.remove_process(process.id()).unwrap();
-        }
+/// After a receipt the process has ended for everybody else too.
+async fn a_killed_process_can_be_removed_right_away(f: &Fixture) {
+    for _ in 0..30 {
+        let process = f.start("sleep 300").await;
+        assert_eq!(soon(process.kill(Duration::ZERO)).await.unwrap().survivors, 0);
+        assert_eq!(process.state(), ProcessState::Ended);
+        f.sandbox.remove_process(process.id()).unwrap();
     }
 }

@@ -7,6 +7,17 @@ use atoll_runtime::{Command, Log, LogEvent};
 
 use crate::harness::{Fixture, Random, printed, read_log, soon};
 
+in_every_mode! {
+    one_thread {
+        a_long_poll_returns_with_the_first_byte_or_when_its_time_is_up,
+        a_reader_ahead_of_the_log_waits_for_it,
+    }
+    many_threads {
+        one_that_stopped_reading_holds_up_nothing,
+        heavy_fifty_that_come_and_go_see_every_byte_once,
+    }
+}
+
 const TOTAL: u64 = 20_000_000;
 
 /// Numbers, each on its line, so that every byte can be told from its neighbours.
@@ -20,19 +31,17 @@ fn script(total: u64) -> String {
     format!("seq -f %07.0f 0 9999999 | head -c {total}")
 }
 
-in_every_mode! {
-    (many_threads) async fn one_that_stopped_reading_holds_up_nothing(f: &Fixture) {
-        let process = f.start_command(Command::shell(script(TOTAL))).await;
-        let mut stuck = process.log().reader(0);
-        let first = soon(stuck.next()).await.unwrap().into_output().unwrap();
-        assert_eq!(first.cursor, 0);
-        assert!(soon(process.ended()).await.unwrap().success());
-        let (stdout, _) = read_log(process.log(), 0).await;
-        assert!(stdout == expected(TOTAL), "another reader does not get everything");
-        // It can go on from where it was, even now.
-        let next = soon(stuck.next()).await.unwrap().into_output().unwrap();
-        assert_eq!(next.cursor, first.end());
-    }
+async fn one_that_stopped_reading_holds_up_nothing(f: &Fixture) {
+    let process = f.start_command(Command::shell(script(TOTAL))).await;
+    let mut stuck = process.log().reader(0);
+    let first = soon(stuck.next()).await.unwrap().into_output().unwrap();
+    assert_eq!(first.cursor, 0);
+    assert!(soon(process.ended()).await.unwrap().success());
+    let (stdout, _) = read_log(process.log(), 0).await;
+    assert!(stdout == expected(TOTAL), "another reader does not get everything");
+    // It can go on from where it was, even now.
+    let next = soon(stuck.next()).await.unwrap().into_output().unwrap();
+    assert_eq!(next.cursor, first.end());
 }
 
 /// Reads it all, leaving and coming back at random: by a new reader, by a page, or by a future that is dropped.
@@ -70,49 +79,41 @@ fn take(all: &mut Vec<u8>, event: LogEvent) {
     all.extend_from_slice(&chunk.bytes);
 }
 
-in_every_mode! {
-    (many_threads) async fn heavy_fifty_that_come_and_go_see_every_byte_once(f: &Fixture) {
-        const SHARED: u64 = 3_000_000;
-        let process = f.start(&script(SHARED)).await;
-        let readers: Vec<_> = (0..50)
-            .map(|seed| tokio::spawn(come_and_go(process.log().clone(), seed)))
-            .collect();
-        let expected = expected(SHARED);
-        for reader in readers {
-            let read = tokio::time::timeout(Duration::from_secs(100), reader).await.unwrap().unwrap();
-            assert!(read == expected, "{} of {} bytes", read.len(), expected.len());
-        }
+async fn heavy_fifty_that_come_and_go_see_every_byte_once(f: &Fixture) {
+    const SHARED: u64 = 3_000_000;
+    let process = f.start(&script(SHARED)).await;
+    let readers: Vec<_> = (0..50).map(|seed| tokio::spawn(come_and_go(process.log().clone(), seed))).collect();
+    let expected = expected(SHARED);
+    for reader in readers {
+        let read = tokio::time::timeout(Duration::from_secs(100), reader).await.unwrap().unwrap();
+        assert!(read == expected, "{} of {} bytes", read.len(), expected.len());
     }
 }
 
-in_every_mode! {
-    async fn a_long_poll_returns_with_the_first_byte_or_when_its_time_is_up(f: &Fixture) {
-        f.say("mkfifo go").await;
-        let process = f.start("echo first; read x < go; echo second").await;
-        printed(&process, "first").await;
-        let page = soon(process.log().read(6, 100, Some(Duration::from_millis(50)))).await;
-        assert_eq!((page.events.len(), page.next_cursor, page.closed), (0, 6, false));
-        let poll = tokio::spawn({
-            let log = process.log().clone();
-            async move { log.read(6, 100, Some(Duration::from_secs(300))).await }
-        });
-        f.say("echo > go").await;
-        let page = soon(poll).await.unwrap();
-        assert_eq!(page.next_cursor, 13);
-        soon(process.gone()).await.unwrap();
-        let page = soon(process.log().read(13, 100, Some(Duration::from_secs(300)))).await;
-        assert!(page.events.is_empty() && page.closed, "the end is told at once");
-    }
+async fn a_long_poll_returns_with_the_first_byte_or_when_its_time_is_up(f: &Fixture) {
+    f.say("mkfifo go").await;
+    let process = f.start("echo first; read x < go; echo second").await;
+    printed(&process, "first").await;
+    let page = soon(process.log().read(6, 100, Some(Duration::from_millis(50)))).await;
+    assert_eq!((page.events.len(), page.next_cursor, page.closed), (0, 6, false));
+    let poll = tokio::spawn({
+        let log = process.log().clone();
+        async move { log.read(6, 100, Some(Duration::from_secs(300))).await }
+    });
+    f.say("echo > go").await;
+    let page = soon(poll).await.unwrap();
+    assert_eq!(page.next_cursor, 13);
+    soon(process.gone()).await.unwrap();
+    let page = soon(process.log().read(13, 100, Some(Duration::from_secs(300)))).await;
+    assert!(page.events.is_empty() && page.closed, "the end is told at once");
 }
 
-in_every_mode! {
-    async fn a_reader_ahead_of_the_log_waits_for_it(f: &Fixture) {
-        f.say("mkfifo go").await;
-        let process = f.start("read x < go; printf 0123456789").await;
-        let mut reader = process.log().reader(4);
-        f.say("echo > go").await;
-        let chunk = soon(reader.next()).await.unwrap().into_output().unwrap();
-        assert_eq!((chunk.cursor, &chunk.bytes[..]), (4, &b"456789"[..]));
-        assert_eq!(soon(reader.next()).await, None);
-    }
+async fn a_reader_ahead_of_the_log_waits_for_it(f: &Fixture) {
+    f.say("mkfifo go").await;
+    let process = f.start("read x < go; printf 0123456789").await;
+    let mut reader = process.log().reader(4);
+    f.say("echo > go").await;
+    let chunk = soon(reader.next()).await.unwrap().into_output().unwrap();
+    assert_eq!((chunk.cursor, &chunk.bytes[..]), (4, &b"456789"[..]));
+    assert_eq!(soon(reader.next()).await, None);
 }
