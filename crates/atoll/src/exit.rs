@@ -18,6 +18,9 @@ pub(crate) const NOT_EXECUTABLE: u8 = 126;
 /// There is no such program.
 pub(crate) const NOT_FOUND: u8 = 127;
 
+/// Nobody takes the output any more: what a program gets that does not catch SIGPIPE.
+pub(crate) const BROKEN_PIPE: u8 = 141;
+
 /// For `--help`.
 pub(crate) const HELP: &str = "Exit codes:
   the command's own code; 128+N if signal N ended it

@@ -2,6 +2,7 @@
 
 mod commands;
 mod exit;
+mod output;
 mod parse;
 mod printer;
 

@@ -8,13 +8,15 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use atoll_isolation::Isolation;
-use atoll_protocol::{Encoding, EndRecord, ProcessId, SandboxName, Stream};
+use atoll_protocol::{Encoding, EndRecord, ProcessId, SandboxName};
 use atoll_runtime::{
-    Background, Command, Error, Home, Host, Limits, LogEvent, Process, ProcessSpec, Sandbox, SandboxOptions, Stdin,
+    Background, Command, Error, Home, Host, Limits, Process, ProcessSpec, Sandbox, SandboxOptions, Stdin,
 };
 use clap::{Args, ValueEnum};
 use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::time::timeout;
 
+use crate::output::Output;
 use crate::{exit, parse, printer};
 
 /// Make a sandbox, run a command in it, destroy the sandbox.
@@ -123,6 +125,9 @@ enum EncodingChoice {
     Base64,
 }
 
+/// How long the last output may take to be written after an interrupt.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
 /// Standard input goes to the process in pieces of this size.
 const STDIN_PIECE: usize = 64 * 1024;
 
@@ -178,52 +183,40 @@ async fn command_in(sandbox: &Sandbox, arguments: Arguments, interrupts: &mut In
     follow(&process, grace, interrupts).await
 }
 
-/// Passes output on until the command is over, then whatever it had printed by then.
+/// Passes output on until the command is over.
 async fn follow(process: &Process, grace: Duration, interrupts: &mut Interrupts) -> Result<u8, Error> {
-    let mut reader = process.log().reader(0);
-    loop {
-        tokio::select! {
-            biased;
-            number = interrupts.next() => {
-                process.kill(grace).await?;
-                pass_rest(process, &mut reader).await?;
-                return Ok(128 + number);
-            }
-            event = reader.next() => match event {
-                Some(event) => pass_on(event)?,
-                None => break,
-            },
-            _ = process.ended() => break,
+    let passing = Output::start().pass(process);
+    tokio::pin!(passing);
+    let passed = tokio::select! {
+        biased;
+        number = interrupts.next() => {
+            end(process, grace, interrupts).await?;
+            // What it said last is passed on, if somebody takes it.
+            drop(timeout(LAST_WORDS, passing).await);
+            return Ok(128 + number);
         }
+        passed = &mut passing => passed,
+    };
+    if let Err(error) = passed {
+        // Nobody takes the output any more: as for any program in a pipeline, that is the end.
+        end(process, grace, interrupts).await?;
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Ok(exit::BROKEN_PIPE);
+        }
+        return Err(Error::Internal { what: format!("failed to pass output on: {error}") });
     }
-    pass_rest(process, &mut reader).await?;
     let end = process.ended().await?;
     explain(&end);
     Ok(exit::of_end(&end))
 }
 
-async fn pass_rest(process: &Process, reader: &mut atoll_runtime::LogReader) -> Result<(), Error> {
-    let end = process.log().end();
-    while reader.cursor() < end {
-        match reader.next().await {
-            Some(event) => pass_on(event)?,
-            None => break,
-        }
+/// Ends the tree; asked again, without grace.
+async fn end(process: &Process, grace: Duration, interrupts: &mut Interrupts) -> Result<(), Error> {
+    tokio::select! {
+        biased;
+        _ = interrupts.next() => process.kill(Duration::ZERO).await.map(drop),
+        receipt = process.kill(grace) => receipt.map(drop),
     }
-    Ok(())
-}
-
-fn pass_on(event: LogEvent) -> Result<(), Error> {
-    let written = match event {
-        LogEvent::Output(chunk) => match chunk.stream {
-            Stream::Stdout => printer::out(&chunk.bytes),
-            Stream::Stderr => printer::err(&chunk.bytes),
-        },
-        LogEvent::Gap { from, to } => {
-            printer::err(format!("atoll: {} bytes of output were dropped here\n", to - from).as_bytes())
-        }
-    };
-    written.map_err(|error| Error::Internal { what: format!("failed to pass output on: {error}") })
 }
 
 /// What the exit code alone does not say.
