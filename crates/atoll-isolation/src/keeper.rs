@@ -1,7 +1,7 @@
 //! The keeper: a small process on the host's side that outlives its agent by a moment, to remove what the kernel
 //! does not remove by itself: cgroups and directories. One per agent.
 //!
-//! It is told of a thing before the thing is made. It does nothing else, opens nothing, and ignores the signals that
+//! It is told of a thing before the thing is made. It does nothing else until its agent is gone, and ignores the signals that
 //! a terminal or a service manager sends to the agent's group.
 
 use std::io;

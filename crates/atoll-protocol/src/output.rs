@@ -64,7 +64,7 @@ pub struct Capture {
     pub encoding: Encoding,
     /// Whether bytes that are no UTF-8 were replaced.
     pub replaced: bool,
-    /// How many bytes the command printed.
+    /// How many bytes of the output are kept, the omitted ones included.
     pub bytes: u64,
     /// Set if the answer does not hold all bytes.
     #[serde(skip_serializing_if = "Option::is_none", default)]

@@ -95,7 +95,7 @@ pub enum Error {
         expected: u64,
     },
     /// The wait's own time was up.
-    #[error("{what} did not happen within {millis} ms")]
+    #[error("waited {millis} ms in vain until {what}")]
     WaitTimeout {
         /// What was waited for.
         what: String,

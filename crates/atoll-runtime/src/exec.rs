@@ -94,6 +94,7 @@ pub(crate) async fn from_log(process: &Process, answer_bytes: usize) -> Result<E
     let mut stdout = HeadTail::new(answer_bytes);
     let mut stderr = HeadTail::new(answer_bytes);
     let mut reader = process.log().reader(0);
+    let mut gap = None;
     while reader.cursor() < cursor {
         match reader.next().await {
             Some(Event::Output(chunk)) => {
@@ -105,9 +106,24 @@ pub(crate) async fn from_log(process: &Process, answer_bytes: usize) -> Result<E
                     Stream::Stderr => stderr.push(chunk.cursor, &bytes),
                 }
             }
-            Some(Event::Gap { .. }) => {}
+            Some(Event::Gap { from, .. }) => gap = gap.or(Some(from)),
             None => break,
         }
     }
-    Ok(ExecOutput { id: process.id().clone(), end, stdout: stdout.finish(), stderr: stderr.finish(), cursor })
+    let totals = process.log().totals();
+    let (mut stdout, mut stderr) = (stdout.finish(), stderr.finish());
+    if let Some(from) = gap {
+        account(&mut stdout, totals.stdout, from);
+        account(&mut stderr, totals.stderr, from);
+    }
+    Ok(ExecOutput { id: process.id().clone(), end, stdout, stderr, cursor })
+}
+
+/// Counts what the log itself had to give up as omitted, from where it began to.
+fn account(kept: &mut Kept, total: u64, from: u64) {
+    let known = kept.head.len() as u64 + kept.omitted + kept.tail.len() as u64;
+    if total > known {
+        kept.omitted += total - known;
+        kept.omitted_from = Some(kept.omitted_from.map_or(from, |earlier| earlier.min(from)));
+    }
 }

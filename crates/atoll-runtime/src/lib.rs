@@ -1,6 +1,6 @@
 //! The live things of one sandbox: commands, processes, their output.
 //!
-//! Knows no HTTP and no JSON. One task owns each live thing; others hold a handle. Every child is born through
+//! Serves no HTTP and knows no JSON. One task owns each live thing; others hold a handle. Every child is born through
 //! [`Sandbox`] in one function, so every child is grouped, accounted, reaped and bounded.
 
 mod command;

@@ -223,6 +223,7 @@ pub(crate) struct Writer {
     /// Bytes accepted so far, the pending ones included.
     offset: u64,
     pending: VecDeque<Pending>,
+    closing: bool,
 }
 
 /// Writes that may wait at once; more means that a client does not wait for its answers.
@@ -230,7 +231,7 @@ const PENDING_MAX: usize = 64;
 
 impl Writer {
     fn new(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self { pipe: pipe::Sender::from_owned_fd(fd)?, offset: 0, pending: VecDeque::new() })
+        Ok(Self { pipe: pipe::Sender::from_owned_fd(fd)?, offset: 0, pending: VecDeque::new(), closing: false })
     }
 
     /// Takes bytes that begin at `offset` of the whole input. What was written before is skipped; a gap is refused.
@@ -241,6 +242,10 @@ impl Writer {
         }
         if self.pending.len() >= PENDING_MAX {
             drop(done.send(Err(Error::invalid("too many writes are waiting for the process to read"))));
+            return;
+        }
+        if self.closing {
+            drop(done.send(Err(Error::invalid("standard input is being closed"))));
             return;
         }
         let known = usize::try_from(self.offset - offset).unwrap_or(usize::MAX).min(bytes.len());
@@ -261,7 +266,12 @@ impl Writer {
         drop(self.pipe.writable().await);
     }
 
-    /// Writes what fits. `false` when nobody can read any more.
+    /// No more is taken; what waits is still written.
+    pub(crate) fn close_when_written(&mut self) {
+        self.closing = true;
+    }
+
+    /// Writes what fits. `false` when it is to be closed: all is written, or nobody can read any more.
     pub(crate) fn flush(&mut self) -> bool {
         while let Some(front) = self.pending.front_mut() {
             while !front.bytes.is_empty() {
@@ -276,7 +286,7 @@ impl Writer {
                 drop(front.done.send(Ok(self.offset - remaining)));
             }
         }
-        true
+        !self.closing
     }
 
     /// How many bytes the process has not read yet.

@@ -273,14 +273,12 @@ impl Run {
 
     /// Closed after what was accepted before has been written.
     fn close_stdin(&mut self) -> Result<(), Error> {
-        match self.stdin.take() {
-            None => Err(Error::StdinNotOpen { id: self.id.clone() }),
-            Some(writer) if writer.has_pending() => {
-                self.stdin = Some(writer);
-                Err(Error::invalid("standard input cannot be closed while writes are waiting"))
-            }
-            Some(_) => Ok(()),
+        match &mut self.stdin {
+            None => return Err(Error::StdinNotOpen { id: self.id.clone() }),
+            Some(writer) if writer.has_pending() => writer.close_when_written(),
+            Some(_) => self.stdin = None,
         }
+        Ok(())
     }
 
     async fn signal(&mut self, signal: Signal, scope: SignalScope) -> Result<u64, Error> {

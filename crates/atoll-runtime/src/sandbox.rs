@@ -385,6 +385,7 @@ impl Sandbox {
 impl Drop for Inner {
     /// Tasks of running commands hold on to the link; nobody can reach them any more.
     fn drop(&mut self) {
+        self.shared.stopping.store(true, Ordering::Relaxed);
         self.shared.link.close();
     }
 }

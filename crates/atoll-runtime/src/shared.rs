@@ -146,6 +146,9 @@ impl Shared {
 
 /// A cgroup that cannot do what was asked.
 pub(crate) fn limit_error(error: &atoll_isolation::cgroup::Error) -> Error {
+    if matches!(error, atoll_isolation::cgroup::Error::Destroyed { .. }) {
+        return Error::SandboxGone;
+    }
     Error::LimitUnavailable { what: error.to_string(), hint: error.hint().map(str::to_owned) }
 }
 

@@ -87,7 +87,7 @@ async fn attempt(
         )),
         Err(error) => {
             shared.link.forget(number);
-            Err(refusal(error, command, argv))
+            Err(refusal(error, shared, command, argv))
         }
     }
 }
@@ -145,7 +145,7 @@ fn limits(shared: &Shared) -> Vec<(u32, u64, u64)> {
 }
 
 /// The kernel's word in the user's words. In every case nothing was started.
-fn refusal(error: SpawnError, command: &Command, argv: &[OsString]) -> Error {
+fn refusal(error: SpawnError, shared: &Shared, command: &Command, argv: &[OsString]) -> Error {
     let (stage, error) = match error {
         SpawnError::Other(error) => return error,
         SpawnError::Refused { stage, error } => (stage, error),
@@ -162,8 +162,8 @@ fn refusal(error: SpawnError, command: &Command, argv: &[OsString]) -> Error {
         }
         (SpawnStage::Exec, _) => Error::NotExecutable { program, why: plain(&error) },
         (SpawnStage::Cwd, _) => {
-            let cwd = command.cwd.as_deref().map_or_else(|| "/workspace".into(), |cwd| cwd.to_string_lossy());
-            Error::CwdNotFound { cwd: cwd.into_owned(), why: plain(&error) }
+            let cwd = command.cwd.as_deref().unwrap_or(&shared.cwd).to_string_lossy().into_owned();
+            Error::CwdNotFound { cwd, why: plain(&error) }
         }
         (SpawnStage::User, _) => {
             Error::UserNotFound { user: command.user.clone().unwrap_or_default(), hint: Some(user::NOT_MAPPED) }
@@ -171,7 +171,7 @@ fn refusal(error: SpawnError, command: &Command, argv: &[OsString]) -> Error {
         (SpawnStage::Clone, Some(Errno::AGAIN | Errno::NOMEM)) => Error::ProcessLimit { why: plain(&error) },
         (SpawnStage::Limits, _) => Error::LimitUnavailable {
             what: format!("cannot set the limit on open files: {}", plain(&error)),
-            hint: Some("the limit must not be above that of the server".to_owned()),
+            hint: Some("the limit must not be above that of Atoll itself (ulimit -n)".to_owned()),
         },
         (SpawnStage::Request | SpawnStage::Clone | SpawnStage::Cgroup | SpawnStage::Session, _) => {
             Error::Internal { what: format!("the command was not started: {stage:?}: {error}") }

@@ -3,9 +3,10 @@
 //! Where there is a cgroup2 the kernel keeps the tree; where not, a warden over it does.
 
 use std::io;
+use std::os::fd::{AsFd, OwnedFd};
 use std::time::Duration;
 
-use atoll_isolation::cgroup::Leaf;
+use atoll_isolation::cgroup::{self, Leaf};
 use atoll_isolation::sys::process;
 
 use crate::Error;
@@ -66,12 +67,14 @@ impl Tree {
     /// Sends a signal to all of it. Returns how many got it.
     pub(crate) async fn signal(&self, link: &Link, signal: i32) -> Result<u64, Error> {
         match self {
-            Self::Cgroup(leaf) => leaf
-                .signal_tree(signal, FREEZE_WITHIN, |pid, signal| ignore_gone(process::kill(pid, signal)))
+            Self::Cgroup(leaf) => {
+                match leaf.signal_tree(signal, FREEZE_WITHIN, |pid, signal| ignore_gone(process::kill(pid, signal))) {
+                    Err(cgroup::Error::NotInTime { .. }) => Ok(signal_in_motion(leaf, signal)),
+                    other => other,
+                }
                 .map(|count| count as u64)
-                .map_err(|error| Error::Internal {
-                    what: format!("failed to signal the command's processes: {error}"),
-                }),
+                .map_err(|error| Error::Internal { what: format!("failed to signal the command's processes: {error}") })
+            }
             Self::Warden(command) => link.sweep(*command, signal).await,
         }
     }
@@ -96,6 +99,16 @@ impl Tree {
             Self::Warden(_) => false,
         }
     }
+}
+
+/// For a tree that does not stand still: each by descriptor, and only if it is still a member then.
+fn signal_in_motion(leaf: &Leaf, signal: i32) -> usize {
+    let members = leaf.pids().unwrap_or_default();
+    let opened: Vec<_> = members.iter().filter_map(|pid| Some((*pid, process::open_pidfd(*pid).ok()?))).collect();
+    let still = leaf.pids().unwrap_or_default();
+    let reached =
+        |(pid, pidfd): &&(u32, OwnedFd)| still.contains(pid) && process::signal_pidfd(pidfd.as_fd(), signal).is_ok();
+    opened.iter().filter(reached).count()
 }
 
 fn libc_kill() -> i32 {

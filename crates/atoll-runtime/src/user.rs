@@ -15,8 +15,7 @@ use crate::shared::Shared;
 /// Larger files are not read: a user list is small.
 const FILE_MAX: u64 = 1024 * 1024;
 
-pub(crate) const NOT_MAPPED: &str =
-    "without privileges only root exists inside; start the server as root to have more users";
+pub(crate) const NOT_MAPPED: &str = "without privileges only root exists inside; run Atoll as root to have more users";
 
 /// Who a command runs as.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -65,7 +65,7 @@ const LOOK_AGAIN_MAX: Duration = Duration::from_millis(200);
 impl Process {
     /// Waits for the end of the main process.
     pub async fn wait_exit(&self, limit: Option<Duration>) -> Result<EndRecord, Error> {
-        within(limit, || "the end".to_owned(), self.ended()).await
+        within(limit, || "it ended".to_owned(), self.ended()).await
     }
 
     /// Waits for output, from position `since` of the log on: what was printed before counts too.

@@ -28,7 +28,8 @@ pub(crate) const HELP: &str = "Exit codes:
   124  --timeout or --idle-timeout was up
   125  Atoll failed: bad options, no isolation, no disk
   126  the program cannot be executed
-  127  there is no such program";
+  127  there is no such program
+  141  nobody takes the output any more";
 
 /// The code for how a command ended.
 pub(crate) fn of_end(end: &EndRecord) -> u8 {

@@ -12,7 +12,7 @@ use clap::{Parser, Subcommand};
 
 /// A self-hosted computer for agents: isolated Linux sandboxes from one binary, no Docker needed.
 #[derive(Debug, Parser)]
-#[command(name = "atoll", version, about, max_term_width = 100)]
+#[command(name = "atoll", version, max_term_width = 100)]
 struct Arguments {
     #[command(subcommand)]
     command: Command,

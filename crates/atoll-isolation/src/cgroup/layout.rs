@@ -11,7 +11,7 @@ use super::limits::{Limit, Limits};
 use super::mounts::Mounts;
 use super::probe;
 
-/// What this machine offers. Its text is what `atoll doctor` shows.
+/// What this machine offers, and why not more.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Layout {
     /// Where the processes of sandboxes are grouped.

@@ -1,6 +1,6 @@
 //! PID 1 of a sandbox: applies the plan, then starts programs, reaps everything and reports ends, until its agent is gone.
 //!
-//! Single-threaded and synchronous. It parses nothing that a user wrote: requests are binary and come from the
+//! Single-threaded and synchronous. It interprets nothing that a user wrote: requests are binary and come from the
 //! agent alone. It keeps no output and no state beyond which pid belongs to which command. When the socket closes
 //! it ends, and the kernel ends everything in its PID namespace with it.
 

@@ -21,7 +21,8 @@ pub struct Ids {
 }
 
 impl Ids {
-    /// As root a block that no other living sandbox of this host has; else the caller's own id.
+    /// As root a block that no other living sandbox has (of this network namespace: that is where the names of claims
+    /// live); else the caller's own id.
     pub fn claim() -> io::Result<Self> {
         let (uid, gid) = (identity::user(), identity::group());
         if uid != 0 {

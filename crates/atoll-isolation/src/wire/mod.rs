@@ -3,8 +3,8 @@
 //! Plain data and its encoding, for both ends. No socket here, no policy. A decoder trusts nothing: short input,
 //! long counts, unknown tags and trailing bytes are all [`Malformed`].
 //!
-//! Rules for changing it: agent and init come out of one binary, so they always match; the version is checked all
-//! the same, because a running sandbox may outlive the binary that made it.
+//! Rules for changing it: raise the version with any change of a message. Agent and init come out of one binary, so
+//! they match; the check costs nothing and makes a mix-up an error instead of a riddle.
 
 mod codec;
 mod message;

@@ -33,7 +33,7 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
 
-    /// Rounds of the quick figures; the slow ones take a tenth of it.
+    /// Rounds of the quick figures; the slower ones take fewer in proportion.
     #[arg(long, value_name = "COUNT", default_value_t = 100, value_parser = clap::value_parser!(u32).range(6..=100_000))]
     rounds: u32,
 
@@ -312,9 +312,12 @@ impl RawSandbox {
     }
 
     fn measure(&mut self) -> Result<Duration, BenchError> {
-        let disk = self.home.state.join(format!("floor-{}-{}", std::process::id(), self.next));
+        // Named and locked like a sandbox's directory: if we are killed, the next start of Atoll removes it.
+        let disk = self.home.state.join(format!("sandboxes/floor-{}-{}", std::process::id(), self.next));
         self.next += 1;
         fs::create_dir_all(&disk).map_err(BenchError::contender)?;
+        let lock = fs::File::create(disk.join("lock")).map_err(BenchError::contender)?;
+        lock.lock().map_err(BenchError::contender)?;
         let plan = atoll_isolation::Plan::isolated(&Spec {
             name: "floor".to_owned(),
             ids: self.ids.map(),
