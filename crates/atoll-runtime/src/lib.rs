@@ -31,3 +31,8 @@ pub use process::{Filter, Process, ProcessSpec, Readiness, Restart, Retention};
 pub use sandbox::{Host, Limits, Sandbox, SandboxOptions};
 pub use tree::SignalScope;
 pub use wait::{HttpCheck, LogPattern, PortCheck};
+
+/// The example in the README is compiled and run.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+struct Readme;

@@ -1,0 +1,95 @@
+//! Every `console` block of the documents is run, and must print what the document shows.
+#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+
+use std::path::Path;
+use std::process::Command;
+
+/// One `$ command` and the lines that follow it.
+#[derive(Debug)]
+struct Example {
+    place: String,
+    command: String,
+    shown: String,
+}
+
+fn examples(file: &Path) -> Vec<Example> {
+    let text = std::fs::read_to_string(file).unwrap();
+    let mut found: Vec<Example> = Vec::new();
+    let mut inside = false;
+    for (number, line) in text.lines().enumerate() {
+        match (inside, line) {
+            (false, "```console") => inside = true,
+            (true, "```") => inside = false,
+            (true, line) => match line.strip_prefix("$ ") {
+                Some(command) => found.push(Example {
+                    place: format!("{}:{}", file.display(), number + 1),
+                    command: command.to_owned(),
+                    shown: String::new(),
+                }),
+                None => {
+                    let example = found.last_mut().expect("a console block begins with a command");
+                    example.shown.push_str(line);
+                    example.shown.push('\n');
+                }
+            },
+            (false, _) => {}
+        }
+    }
+    found
+}
+
+#[expect(clippy::disallowed_methods, reason = "runs the documents' commands as a reader would, in a shell")]
+fn run(command: &str, home: &Path) -> String {
+    let atoll = Path::new(env!("CARGO_BIN_EXE_atoll"));
+    let path = format!("{}:/usr/local/bin:/usr/bin:/bin", atoll.parent().unwrap().display());
+    let output = Command::new("bash")
+        .args(["-c", command])
+        .env_clear()
+        .env("PATH", path)
+        .env("HOME", "/root")
+        .env("ATOLL_HOME", home)
+        .output()
+        .unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert!(stderr.is_empty(), "{command}: {stderr}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+fn check(file: &str, at_least: usize) {
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+    let home = tempfile::tempdir().unwrap();
+    let examples = examples(&file);
+    assert!(examples.len() >= at_least, "only {} examples are left in {}", examples.len(), file.display());
+    for example in examples {
+        assert_eq!(run(&example.command, home.path()), example.shown, "{}: {}", example.place, example.command);
+    }
+}
+
+/// Some examples speak of other users and of the host's files, which only root can show.
+fn is_root(test: &str) -> bool {
+    let root = std::fs::read_to_string("/proc/self/status").unwrap().contains("\nUid:\t0\t");
+    if !root {
+        assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "{test} needs root");
+        eprintln!("SKIP {test}: its examples are for root");
+    }
+    root
+}
+
+#[test]
+fn readme() {
+    check("README.md", 6);
+}
+
+#[test]
+fn exec() {
+    if is_root("docs::exec") {
+        check("docs/exec.md", 8);
+    }
+}
+
+#[test]
+fn isolation() {
+    if is_root("docs::isolation") {
+        check("docs/isolation.md", 4);
+    }
+}
