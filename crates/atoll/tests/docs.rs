@@ -1,5 +1,5 @@
 //! Every `console` block of the documents is run, and must print what the document shows.
-#![expect(clippy::unwrap_used, reason = "a test that cannot go on should say where")]
+#![expect(clippy::unwrap_used, clippy::print_stderr, reason = "a test that cannot go on, or not run, should say so")]
 
 use std::path::Path;
 use std::process::Command;

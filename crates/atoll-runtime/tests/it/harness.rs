@@ -58,7 +58,8 @@ impl Mode {
 }
 
 /// A test per mode for each behaviour: the function `async fn <behaviour>(&Fixture)` beside it becomes
-/// `<behaviour>::namespaces` and so on. `four_modes` adds the host itself with wardens.
+/// `<behaviour>::namespaces` and so on. `four_modes` adds the host itself with wardens; the last three kinds are for
+/// behaviours that only some modes can have.
 macro_rules! in_every_mode {
     ($($kind:ident { $($name:ident,)* })*) => {
         $($(in_every_mode!(@$kind $name);)*)*
@@ -72,6 +73,15 @@ macro_rules! in_every_mode {
     (@four_modes $name:ident) => {
         in_every_mode!(@tests $name, Many, namespaces Namespaces, wardens Wardens, unisolated Unisolated,
             unisolated_wardens UnisolatedWardens);
+    };
+    (@isolated $name:ident) => {
+        in_every_mode!(@tests $name, One, namespaces Namespaces, wardens Wardens);
+    };
+    (@with_cgroups $name:ident) => {
+        in_every_mode!(@tests $name, One, namespaces Namespaces, unisolated Unisolated);
+    };
+    (@without_cgroups $name:ident) => {
+        in_every_mode!(@tests $name, One, wardens Wardens, unisolated_wardens UnisolatedWardens);
     };
     (@tests $name:ident, $threads:ident, $($test:ident $mode:ident),*) => {
         mod $name {
@@ -216,20 +226,17 @@ impl Fixture {
         assert_eq!(self.alive(), [""; 0]);
     }
 
-    /// `Some(reason)` where limits on memory cannot be had.
+    /// `Some(reason)` where this machine cannot limit memory.
     pub(crate) fn no_memory_limit(&self) -> Option<String> {
         self.no_limit(&self.host.layout().controllers.memory)
     }
 
-    /// `Some(reason)` where limits on processes cannot be had.
+    /// `Some(reason)` where this machine cannot limit processes.
     pub(crate) fn no_pids_limit(&self) -> Option<String> {
         self.no_limit(&self.host.layout().controllers.pids)
     }
 
     fn no_limit(&self, controller: &Controller) -> Option<String> {
-        if self.mode.options().without_cgroups {
-            return Some("limits need cgroups, which this mode does without".to_owned());
-        }
         match (&self.host.layout().tree, controller) {
             (Tree::Unavailable { why }, _) | (_, Controller::Missing { why }) => Some(why.clone()),
             (Tree::Cgroup2 { .. }, Controller::V1(_) | Controller::V2) => None,

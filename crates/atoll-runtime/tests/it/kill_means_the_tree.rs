@@ -10,7 +10,6 @@ use crate::harness::{AT_ONCE, Fixture, alive, eventually, log_text, printed, pri
 in_every_mode! {
     one_thread {
         every_process_stopped_from_outside,
-        a_fork_bomb_under_a_limit,
         what_can_end_in_time_is_not_cut_short,
         what_has_ended_can_be_killed_again,
         impatience_shortens_the_grace,
@@ -34,6 +33,9 @@ in_every_mode! {
         stopped_without_grace,
         ignored_term_without_grace,
         orphans_of_a_command_that_is_over,
+    }
+    with_cgroups {
+        a_fork_bomb_under_a_limit,
     }
 }
 

@@ -21,11 +21,15 @@ in_every_mode! {
         too_much_output_is_told_even_of_one_that_has_exited,
         exactly_the_limit_is_not_too_much,
         what_lingers_is_not_cut,
-        heavy_out_of_memory_in_the_sandbox,
-        heavy_out_of_memory_in_one_command,
-        heavy_out_of_memory_in_a_child,
-        a_limit_that_cannot_be_kept_is_refused,
         a_kill_after_a_timeout_is_a_timeout,
+    }
+    with_cgroups {
+        heavy_out_of_memory_in_a_child,
+        heavy_out_of_memory_in_one_command,
+        heavy_out_of_memory_in_the_sandbox,
+    }
+    without_cgroups {
+        a_limit_that_cannot_be_kept_is_refused,
     }
 }
 
@@ -213,9 +217,6 @@ async fn heavy_out_of_memory_in_a_child(f: &Fixture) {
 }
 
 async fn a_limit_that_cannot_be_kept_is_refused(f: &Fixture) {
-    if f.no_memory_limit().is_none() {
-        return skip("this mode has memory limits");
-    }
     let mut command = Command::shell("echo ran > ran");
     command.memory_bytes = Some(MEMORY);
     let refused = soon(f.sandbox.exec(command)).await.unwrap_err();

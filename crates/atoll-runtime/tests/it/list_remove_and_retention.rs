@@ -66,6 +66,7 @@ async fn the_pid_is_the_one_inside(f: &Fixture) {
 
 async fn only_what_has_ended_can_be_removed(f: &Fixture) {
     let process = f.start("sleep 300 & echo x; sleep 300").await;
+    crate::harness::printed(&process, "x").await;
     let refused = f.sandbox.remove_process(process.id()).unwrap_err();
     assert!(matches!(refused, Error::ProcessRunning { .. }), "{refused:?}");
     assert!(refused.hint().is_some());
