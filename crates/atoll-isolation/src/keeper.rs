@@ -9,7 +9,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::cgroup;
 use crate::channel::Channel;
@@ -19,6 +19,9 @@ use crate::wire::{KeeperRequest, Kept};
 
 /// How long a cgroup's processes may take to die: the kernel is tearing down whole namespaces meanwhile.
 const PATIENCE: Duration = Duration::from_secs(20);
+
+/// How soon a directory that would not go is tried again.
+const REMOVE_AGAIN: Duration = Duration::from_millis(5);
 
 pub(crate) fn run() -> ExitCode {
     match keep() {
@@ -33,11 +36,13 @@ fn keep() -> io::Result<()> {
     signal::block_all()?;
     let mut channel = Channel::new(fd::inherited(SOCKET)?);
     let mut kept: Vec<(Kept, PathBuf)> = Vec::new();
-    while let Some((request, _)) = channel.receive()? {
+    // An error is an end too: an agent that is killed with our answer unread leaves a reset connection behind.
+    while let Ok(Some((request, _))) = channel.receive() {
         match request {
             KeeperRequest::Keep { kind, path } => {
                 kept.push((kind, PathBuf::from(std::ffi::OsString::from_vec(path))));
-                channel.send(&true, &[])?;
+                // Whoever is gone is noticed by the next receive; what was kept so far must not be forgotten for it.
+                drop(channel.send(&true, &[]));
             }
             KeeperRequest::Forget { path } => {
                 let path = PathBuf::from(std::ffi::OsString::from_vec(path));
@@ -58,10 +63,21 @@ fn clean_up(kept: &[(Kept, PathBuf)]) -> io::Result<()> {
     }
     for (kind, path) in kept {
         if *kind == Kept::Directory {
-            outcome = remove_directory(path).and(outcome);
+            outcome = remove_patiently(path).and(outcome);
         }
     }
     outcome
+}
+
+/// Where no cgroup holds them, its processes may still be dying, and writing, for a moment.
+fn remove_patiently(path: &Path) -> io::Result<()> {
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        match remove_directory(path) {
+            Err(_) if Instant::now() < deadline => std::thread::sleep(REMOVE_AGAIN),
+            done => return done,
+        }
+    }
 }
 
 /// Removes a sandbox's directory. Never follows a symlink: `remove_dir_all` walks by descriptors. What its user made

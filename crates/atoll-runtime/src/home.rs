@@ -2,6 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io;
+use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -80,7 +81,9 @@ impl Home {
             return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
         }
         known(&path)?;
-        std::fs::create_dir(&path)?;
+        // Closed to other users of the machine: a sandbox's files are not theirs to read, nor its setuid programs
+        // theirs to run.
+        std::fs::DirBuilder::new().mode(0o700).create(&path)?;
         let lock = File::create(path.join("lock"))?;
         lock.lock()?;
         for name in ["disk", "logs"] {

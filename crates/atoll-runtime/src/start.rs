@@ -13,7 +13,7 @@ use tokio::time::Instant;
 
 use crate::Error;
 use crate::command::{self, Command, Invocation};
-use crate::link::SpawnError;
+use crate::link::{News, SpawnError};
 use crate::pipes;
 use crate::run::Started;
 use crate::shared::Shared;
@@ -59,7 +59,7 @@ async fn attempt(
     let spawn = spawn_request(shared, number, command, user, argv, &tree)?;
     let (theirs, ours) = pipes::make(&command.stdin, shared.null.as_fd(), shared.outside((user.uid, user.gid)))
         .map_err(|error| Error::io("make the command's pipes", &error))?;
-    let news = shared.link.listen(number)?;
+    let mut news = shared.link.listen(number)?;
     let (started, started_at) = (Instant::now(), SystemTime::now());
     let spawned = {
         let mut fds: Vec<BorrowedFd<'_>> = vec![theirs.stdin.as_fd(), theirs.stdout.as_fd(), theirs.stderr.as_fd()];
@@ -67,7 +67,14 @@ async fn attempt(
             fds.push(leaf.dir());
             fds.extend(leaf.memory_procs());
         }
-        shared.link.spawn(spawn, &fds).await
+        // The answer comes before all other news, unless the program was faster: it has killed its warden.
+        tokio::select! {
+            biased;
+            spawned = shared.link.spawn(spawn, &fds) => spawned,
+            Some(News::WardenLost) = news.recv() => Err(SpawnError::Other(Error::Internal {
+                what: "the command was started and is lost: it killed what kept it".to_owned(),
+            })),
+        }
     };
     drop(theirs);
     match spawned {

@@ -109,6 +109,12 @@ impl Init {
         while let Ok(Some(ended)) = process::reap(false) {
             orphans |= self.report(ended)?;
         }
+        // A command that stops its own warden would never be told to have ended.
+        while let Some(pid) = process::stopped_child() {
+            if let Some(Role::Warden(_)) = self.children.get(&pid) {
+                process::kill(pid, libc::SIGCONT)?;
+            }
+        }
         if orphans { self.channel.send(&Event::OrphanReaped, &[]) } else { Ok(()) }
     }
 

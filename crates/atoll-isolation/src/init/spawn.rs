@@ -92,8 +92,9 @@ fn enter_session(prepared: &Prepared<'_>) -> io::Result<()> {
         process::take_terminal(0)?;
     }
     signal::unblock_all()?;
-    // Everything else is close-on-exec already; this holds even if one day something is not.
-    fd::close_on_exec_from(3)
+    // Closed now, not on exec: until then /proc/self/fd is a way to them, for the working directory above all
+    // (CVE-2024-21626), and one of them is a directory of the host's cgroup file system.
+    fd::close_from(3)
 }
 
 fn set_limits(prepared: &Prepared<'_>) -> io::Result<()> {

@@ -1,15 +1,17 @@
 //! The warden: a process over one command's tree where no cgroup keeps it together.
 //!
 //! It is the reaper of everything the command leaves behind, so descent from it *is* membership. It starts the
-//! command, reports its end, and ends itself when nothing is left below it. It only ever sends on the socket.
+//! command, reports its end, and ends itself when nothing is left below it. It only ever sends on the socket. Should
+//! init be killed where no namespace ends with it, the warden ends its tree and then itself.
 
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::process::parent_id;
 
-use super::spawn;
+use super::{spawn, tree};
 use crate::channel::Channel;
 use crate::sys::vfork::Stack;
-use crate::sys::{self, identity, process};
+use crate::sys::{self, identity, process, signal};
 use crate::wire::{Event, Spawn};
 
 /// Runs the warden in the forked child; returns its exit code.
@@ -21,8 +23,9 @@ pub(super) fn run(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spaw
 }
 
 fn guard(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spawn, fds: &[OwnedFd]) -> io::Result<()> {
+    let init = parent_id();
     identity::become_subreaper()?;
-    identity::die_with_parent()?;
+    identity::tell_end_of_parent(libc::SIGHUP)?;
     process::set_name(c"warden")?;
     let main = match spawn::spawn(stack, request, fds) {
         Ok((pid, pidfd)) => {
@@ -35,14 +38,19 @@ fn guard(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spawn, fds: &
     };
     release_pipes()?;
     loop {
-        match process::reap(true) {
+        match process::reap(false) {
             Ok(Some(ended)) if ended.pid == main => {
                 let (status, usage, alone) = (ended.status, ended.usage, is_alone());
                 channel.send(&Event::Exited { command: request.command, status, usage, alone }, &[])?;
             }
-            Ok(_) => {}
+            Ok(Some(_)) => {}
+            // Looked at, not believed: the command may send HUP too.
+            Ok(None) if parent_id() != init => {
+                tree::kill_below(std::process::id(), &[]);
+                return Ok(());
+            }
+            Ok(None) => signal::take(&[libc::SIGCHLD, libc::SIGHUP])?,
             Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
             Err(error) => return Err(error),
         }
     }

@@ -90,6 +90,8 @@ fn prepare<'a>(
     null: BorrowedFd<'_>,
     ids: Option<IdMap>,
 ) -> io::Result<BorrowedFd<'a>> {
+    // For good: a Ctrl-C is for the agent, and no signal from inside is for init. Commands get an open mask.
+    signal::block_all()?;
     for standard in 0..3 {
         fd::duplicate_onto(null.as_raw_fd(), standard)?;
     }
@@ -104,7 +106,6 @@ fn prepare<'a>(
     if let Some(ids) = ids {
         become_root(ids)?;
     }
-    signal::unblock_all()?;
     Ok(program)
 }
 

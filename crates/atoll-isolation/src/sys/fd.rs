@@ -58,11 +58,10 @@ pub fn wait_readable(fd: BorrowedFd<'_>, timeout_ms: i32) -> io::Result<bool> {
     check_int(ready).map(|count| count > 0)
 }
 
-/// Waits for input with `SIGCHLD` let through for just that long. `false` if a signal came instead.
+/// Waits for input with `SIGCHLD`, and no other signal, let through for just that long. `false` if it came instead.
 pub fn wait_input_or_child(fd: BorrowedFd<'_>) -> io::Result<bool> {
     let mut poll = libc::pollfd { fd: fd.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-    // SAFETY: an all-zero sigset_t is a valid, empty set on Linux.
-    let open: libc::sigset_t = unsafe { std::mem::zeroed() };
+    let open = super::signal::all_but(libc::SIGCHLD);
     // SAFETY: one pollfd as announced; no timeout; `open` lives through the call.
     let ready = unsafe { libc::ppoll(&raw mut poll, 1, std::ptr::null(), &raw const open) };
     match check_int(ready) {

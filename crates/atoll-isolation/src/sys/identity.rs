@@ -52,10 +52,10 @@ pub fn become_subreaper() -> io::Result<()> {
     check_int(unsafe { libc::prctl(libc::PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0) }).map(drop)
 }
 
-/// The kernel kills this process when its parent (thread) ends.
-pub fn die_with_parent() -> io::Result<()> {
+/// The kernel sends this process a signal when its parent (thread) ends.
+pub fn tell_end_of_parent(signal: libc::c_int) -> io::Result<()> {
     // SAFETY: plain integers.
-    check_int(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, libc::SIGKILL, 0, 0, 0) }).map(drop)
+    check_int(unsafe { libc::prctl(libc::PR_SET_PDEATHSIG, signal, 0, 0, 0) }).map(drop)
 }
 
 /// Takes one capability out of the bounding set: no program started from here on can have it.

@@ -140,6 +140,18 @@ pub struct Reaped {
     pub usage: Usage,
 }
 
+/// A child that was stopped since this was asked last.
+pub fn stopped_child() -> Option<u32> {
+    // SAFETY: an all-zero siginfo_t is valid; the kernel leaves it so if there is nothing to tell.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let options = libc::WSTOPPED | libc::WNOHANG | libc::__WALL;
+    // SAFETY: `info` is valid for the call.
+    check_int(unsafe { libc::waitid(libc::P_ALL, 0, &raw mut info, options) }).ok()?;
+    // SAFETY: waitid has filled in the fields that belong to a child, or left zeros.
+    let pid = unsafe { info.si_pid() };
+    u32::try_from(pid).ok().filter(|pid| *pid != 0)
+}
+
 /// Reaps any ended child. `None` when none has ended (or there is none, if `wait` is not set).
 pub fn reap(wait: bool) -> io::Result<Option<Reaped>> {
     let mut status = 0;

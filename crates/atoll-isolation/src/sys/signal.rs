@@ -16,6 +16,33 @@ pub fn hold_child_signal() -> io::Result<()> {
     change_mask(libc::SIG_BLOCK, &[libc::SIGCHLD])
 }
 
+/// A mask that lets one signal through.
+pub(super) fn all_but(signal: libc::c_int) -> libc::sigset_t {
+    // SAFETY: an all-zero sigset_t is the empty set on Linux.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `set` is valid.
+    unsafe { libc::sigfillset(&raw mut set) };
+    // SAFETY: `set` is valid, and so is the number.
+    unsafe { libc::sigdelset(&raw mut set, signal) };
+    set
+}
+
+/// Waits for one of these signals, which must be blocked, and takes it. May return without one.
+pub fn take(signals: &[libc::c_int]) -> io::Result<()> {
+    // SAFETY: an all-zero sigset_t is the empty set on Linux.
+    let mut set: libc::sigset_t = unsafe { std::mem::zeroed() };
+    for &signal in signals {
+        // SAFETY: `set` is valid.
+        unsafe { libc::sigaddset(&raw mut set, signal) };
+    }
+    // SAFETY: `set` lives through the call; no details are asked for.
+    match check_int(unsafe { libc::sigwaitinfo(&raw const set, std::ptr::null_mut()) }) {
+        // A stop and a continuation interrupt it (signal(7)).
+        Err(error) if error.kind() == io::ErrorKind::Interrupted => Ok(()),
+        other => other.map(drop),
+    }
+}
+
 /// Lets every signal through again. Async-signal-safe.
 pub fn unblock_all() -> io::Result<()> {
     change_mask(libc::SIG_SETMASK, &[])

@@ -253,24 +253,30 @@ async fn result_as_json(
     tokio::pin!(exec);
     let mut fed = !pass_stdin;
     let mut interrupted = None;
+    let mut killed = false;
     let output = loop {
-        let process = id.as_ref().and_then(|id| sandbox.process(id).ok());
         tokio::select! {
             output = &mut exec => break output?,
-            number = interrupts.next(), if interrupted.is_none() => {
-                interrupted = Some(number);
-                if let Some(process) = process {
+            number = interrupts.next(), if interrupted.is_none() => interrupted = Some(number),
+            // It is known by its id as soon as it is being started, which takes a moment.
+            () = tokio::task::yield_now(), if !fed || (interrupted.is_some() && !killed) => {
+                let Some(process) = id.as_ref().and_then(|id| sandbox.process(id).ok()) else { continue };
+                if !fed {
+                    fed = true;
+                    feed_stdin(process.clone());
+                }
+                if interrupted.is_some() {
+                    killed = true;
                     tokio::spawn(async move { process.kill(grace).await });
                 }
             }
-            () = tokio::task::yield_now(), if !fed => if let Some(process) = process {
-                fed = true;
-                feed_stdin(process);
-            },
         }
     };
-    let written = printer::json(&output.result(encoding));
-    written.map_err(|error| Error::Internal { what: format!("failed to print the result: {error}") })?;
+    match printer::json(&output.result(encoding)) {
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => return Ok(exit::BROKEN_PIPE),
+        Err(error) => return Err(Error::Internal { what: format!("failed to print the result: {error}") }),
+        Ok(()) => {}
+    }
     Ok(interrupted.map_or_else(|| exit::of_end(&output.end), |number| 128 + number))
 }
 
