@@ -81,7 +81,8 @@ impl Host {
         let launcher = Launcher::new().map_err(|error| unavailable(&error))?;
         let keeper = launcher.keeper().map_err(|error| unavailable(&error))?;
         home.sweep();
-        Ok(Self { inner: Arc::new(HostInner { home, launcher, keeper, layout: Layout::detect() }) })
+        let layout = detect_layout(&keeper);
+        Ok(Self { inner: Arc::new(HostInner { home, launcher, keeper, layout }) })
     }
 
     /// How this host's cgroups are laid out.
@@ -97,6 +98,20 @@ impl Host {
             made.await.map_err(|error| Error::Internal { what: format!("making the sandbox failed: {error}") })??;
         Sandbox::new(Arc::clone(&self.inner), made)
     }
+}
+
+/// Looks at the cgroups by trying; should we be killed while we try, the keeper cleans up.
+fn detect_layout(keeper: &Keeper) -> Layout {
+    let tried = std::cell::RefCell::new(Vec::new());
+    let layout = Layout::detect_telling(&|path| {
+        // Without a keeper nothing can be made later either; that is where it is told.
+        keeper.keep(Kept::Cgroup, path).ok();
+        tried.borrow_mut().push(path.to_owned());
+    });
+    for path in tried.into_inner() {
+        keeper.forget(&path).ok();
+    }
+    layout
 }
 
 /// A sandbox whose init is ready.

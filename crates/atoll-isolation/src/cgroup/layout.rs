@@ -4,7 +4,7 @@
 //! after detection, so that two sandboxes never disagree about where they live.
 
 use std::fmt;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::error::Error;
 use super::limits::{Limit, Limits};
@@ -66,19 +66,24 @@ impl Layout {
     /// Finds out what can be used, by trying it: directories are made and removed again, and
     /// missing controllers are enabled on the way to our place in cgroup2.
     pub fn detect() -> Self {
+        Self::detect_telling(&|_| {})
+    }
+
+    /// As [`Self::detect`]; `known` is told of each directory that is made for a trial, before it is made.
+    pub fn detect_telling(known: &dyn Fn(&Path)) -> Self {
         match probe::Facts::read() {
-            Ok(facts) => Self::of(&facts.mounts, facts.uid),
+            Ok(facts) => Self::of(&facts.mounts, facts.uid, known),
             Err(error) => Self::nothing(&error.to_string()),
         }
     }
 
-    fn of(mounts: &Mounts, uid: u32) -> Self {
-        let found = probe::tree(mounts.cgroup2.as_ref(), uid);
+    fn of(mounts: &Mounts, uid: u32, known: &dyn Fn(&Path)) -> Self {
+        let found = probe::tree(mounts.cgroup2.as_ref(), uid, known);
         Self {
             controllers: Controllers {
-                memory: Controller::choose(&found, mounts, Limit::Memory),
-                pids: Controller::choose(&found, mounts, Limit::Pids),
-                cpu: Controller::choose(&found, mounts, Limit::Cpu),
+                memory: Controller::choose(&found, mounts, Limit::Memory, known),
+                pids: Controller::choose(&found, mounts, Limit::Pids, known),
+                cpu: Controller::choose(&found, mounts, Limit::Cpu, known),
             },
             tree: match found {
                 Ok(probe::Found { mount, parent, .. }) => Tree::Cgroup2 { mount, parent },
@@ -112,12 +117,12 @@ impl Layout {
 
 impl Controller {
     /// cgroup2 where it can, else v1, else neither, with both reasons.
-    fn choose(found: &Result<probe::Found, String>, mounts: &Mounts, limit: Limit) -> Self {
+    fn choose(found: &Result<probe::Found, String>, mounts: &Mounts, limit: Limit, known: &dyn Fn(&Path)) -> Self {
         let in_tree = found.as_ref().map_err(Clone::clone);
         let Err(why_not_v2) = in_tree.and_then(|found| found.offer(limit)) else {
             return Self::V2;
         };
-        match probe::v1(mounts.v1(limit), limit) {
+        match probe::v1(mounts.v1(limit), limit, known) {
             Ok(parent) => Self::V1(parent),
             Err(why) => Self::Missing { why: format!("{why_not_v2}; {why}") },
         }
@@ -200,7 +205,7 @@ mod tests {
 
     #[test]
     fn a_machine_without_any_is_described_not_refused() {
-        let layout = Layout::of(&Mounts::default(), 1000);
+        let layout = Layout::of(&Mounts::default(), 1000, &|_| {});
         assert_eq!(
             layout.to_string().lines().collect::<Vec<_>>(),
             [

@@ -8,12 +8,16 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::process;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
 
 use super::error::{Error, lower};
 use super::file;
 use super::limits::Limit;
 use super::mounts::{Hierarchy, Mounts};
 use super::parent;
+
+/// Told of a directory before it is made, so that somebody can remove it should we not get to.
+pub(super) type Known<'a> = &'a dyn Fn(&Path);
 
 /// What the kernel says about this process.
 #[derive(Debug)]
@@ -62,12 +66,12 @@ impl Found {
 }
 
 /// The candidate that offers most controllers, the first of equals.
-pub(super) fn tree(hierarchy: Option<&Hierarchy>, uid: u32) -> Result<Found, String> {
+pub(super) fn tree(hierarchy: Option<&Hierarchy>, uid: u32, known: Known<'_>) -> Result<Found, String> {
     let hierarchy = hierarchy.ok_or("no cgroup2 file system is mounted")?;
     let mut best: Option<Found> = None;
     let mut whys = Vec::new();
     for candidate in candidates(hierarchy, uid) {
-        match try_parent(hierarchy, &candidate) {
+        match try_parent(hierarchy, &candidate, known) {
             Ok(found) if found.count() == Limit::ALL.len() => return Ok(found),
             Ok(found) if best.as_ref().is_none_or(|best| found.count() > best.count()) => {
                 best = Some(found);
@@ -95,8 +99,8 @@ fn candidates(hierarchy: &Hierarchy, uid: u32) -> Vec<PathBuf> {
     places
 }
 
-fn try_parent(hierarchy: &Hierarchy, parent: &Path) -> Result<Found, Error> {
-    with_probe(parent, |probe| {
+fn try_parent(hierarchy: &Hierarchy, parent: &Path, known: Known<'_>) -> Result<Found, Error> {
+    with_probe(parent, known, |probe| {
         must_have(probe, "cgroup.kill")?;
         must_be_enterable(hierarchy, probe)?;
         let offers = Limit::ALL.into_iter().map(|limit| (limit, offer(&hierarchy.mount, parent, probe, limit)));
@@ -140,7 +144,7 @@ fn must_be_enterable(hierarchy: &Hierarchy, probe: &Path) -> Result<(), Error> {
 }
 
 /// The directory for sandboxes in a v1 hierarchy: below our own cgroup, whose limits so still hold.
-pub(super) fn v1(hierarchy: Option<&Hierarchy>, limit: Limit) -> Result<PathBuf, String> {
+pub(super) fn v1(hierarchy: Option<&Hierarchy>, limit: Limit, known: Known<'_>) -> Result<PathBuf, String> {
     let controller = limit.controller();
     let hierarchy = hierarchy.ok_or_else(|| format!("no v1 {controller} controller is mounted"))?;
     let own = hierarchy.own.as_ref().ok_or_else(|| {
@@ -148,7 +152,7 @@ pub(super) fn v1(hierarchy: Option<&Hierarchy>, limit: Limit) -> Result<PathBuf,
         format!("our own {controller} cgroup is not visible below {mount}")
     })?;
     let parent = own.join(parent::NAME);
-    let tried = with_probe(&parent, |probe| {
+    let tried = with_probe(&parent, known, |probe| {
         must_have(probe, limit.file_v1())?;
         file::open_to_write(&probe.join("cgroup.procs")).map(drop)
     });
@@ -156,10 +160,13 @@ pub(super) fn v1(hierarchy: Option<&Hierarchy>, limit: Limit) -> Result<PathBuf,
 }
 
 /// Makes a directory in `parent`, looks at it, and removes it again.
-fn with_probe<T>(parent: &Path, look: impl FnOnce(&Path) -> Result<T, Error>) -> Result<T, Error> {
+fn with_probe<T>(parent: &Path, known: Known<'_>, look: impl FnOnce(&Path) -> Result<T, Error>) -> Result<T, Error> {
     static MADE: AtomicU32 = AtomicU32::new(0);
     let number = MADE.fetch_add(1, Ordering::Relaxed);
-    let probe = parent.join(format!("probe-{}-{number}", process::id()));
+    // The time, because a number of ours may have been another's that was killed while it looked.
+    let now = SystemTime::now().duration_since(UNIX_EPOCH).map_or(0, |since| since.as_nanos());
+    let probe = parent.join(format!("probe-{}-{number}-{now}", process::id()));
+    known(&probe);
     parent::pin(&probe)?;
     let seen = look(&probe);
     let removed = fs::remove_dir(&probe);
@@ -225,7 +232,7 @@ mod tests {
     #[test]
     fn a_place_that_cannot_be_used_says_why() {
         let nowhere = at(Some("/nonexistent"));
-        let why = tree(Some(&nowhere), 1000).unwrap_err();
+        let why = tree(Some(&nowhere), 1000, &|_| {}).unwrap_err();
         assert!(why.starts_with("failed to make /nonexistent/atoll: no such file"), "{why}");
     }
 }
