@@ -84,8 +84,7 @@ impl Init {
         let outcome = self.serve_until_gone();
         if !self.own_namespace {
             // No namespace ends with us: end the tree by hand.
-            tree::kill_below(std::process::id(), &[]);
-            while let Ok(Some(_)) = process::reap(true) {}
+            tree::end_own();
         }
         outcome
     }

@@ -7,12 +7,20 @@
 
 use std::collections::HashMap;
 use std::os::fd::AsFd;
+use std::time::{Duration, Instant};
 
 use crate::sys::process;
 
 /// Looks before a sweep gives up on seeing a still picture. A fork bomb under a process limit is still after two or
 /// three; a chain of processes that each live for a moment may slip through many.
 const ROUNDS: usize = 200;
+
+/// Looks in a row that must find nothing: one can miss a process whose parent dies while it looks.
+const EMPTY_LOOKS: usize = 3;
+
+/// How long the last processes of a tree may take to die; longer only if they are stuck in the kernel.
+const END_WITHIN: Duration = Duration::from_secs(10);
+const LOOK_AGAIN: Duration = Duration::from_millis(1);
 
 /// A process at the moment of a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,15 +47,33 @@ pub(super) fn signal_below(top: u32, signal: i32) -> u32 {
 /// Kills everything below `top`, but not `spared` and what is below them: stops it first, so that nothing forks while
 /// it is counted, and looks again until nothing is left. Returns how many were killed.
 pub(super) fn kill_below(top: u32, spared: &[u32]) -> u32 {
-    let mut killed = 0;
+    let (mut killed, mut empty) = (0, 0);
     for _ in 0..ROUNDS {
         let still = stop_below(top, spared);
-        if still.is_empty() {
+        killed += send_to(&still, libc::SIGKILL);
+        empty = if still.is_empty() { empty + 1 } else { 0 };
+        if empty == EMPTY_LOOKS {
             break;
         }
-        killed += send_to(&still, libc::SIGKILL);
     }
     killed
+}
+
+/// Kills everything below this process, and reaps what comes to it, until the kernel says that no child is left: a look
+/// into /proc alone can miss a process whose parent dies while it looks.
+pub(super) fn end_own() {
+    let deadline = Instant::now() + END_WITHIN;
+    while Instant::now() < deadline {
+        kill_below(std::process::id(), &[]);
+        loop {
+            match process::reap(false) {
+                Ok(Some(_)) => {}
+                Ok(None) => break,
+                Err(_) => return,
+            }
+        }
+        std::thread::sleep(LOOK_AGAIN);
+    }
 }
 
 /// Stops everything until two looks agree.

@@ -46,7 +46,7 @@ fn guard(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spawn, fds: &
             Ok(Some(_)) => {}
             // Looked at, not believed: the command may send HUP too.
             Ok(None) if parent_id() != init => {
-                tree::kill_below(std::process::id(), &[]);
+                tree::end_own();
                 return Ok(());
             }
             Ok(None) => signal::take(&[libc::SIGCHLD, libc::SIGHUP])?,

@@ -14,7 +14,8 @@ in_every_mode! {
         never_means_never,
         a_kill_stops_it_while_it_runs,
         a_kill_stops_it_while_it_pauses,
-        a_kill_stops_it_while_it_lingers,
+        what_a_life_leaves_behind_ends_before_the_next,
+        a_kill_stops_it_while_its_remains_are_ended,
         the_same_start_again_finds_it_in_any_life,
         ready_when_it_says_so,
         ready_anew_in_every_life,
@@ -101,13 +102,34 @@ async fn a_kill_stops_it_while_it_pauses(f: &Fixture) {
     f.sandbox.remove_process(process.id()).unwrap();
 }
 
-/// Its main process has failed, what it left behind is killed: somebody wanted it to end.
-async fn a_kill_stops_it_while_it_lingers(f: &Fixture) {
-    let process = start(f, "echo life; sleep 300 & exit 1", on_failure(10)).await;
-    eventually("it lingers", || process.state() == ProcessState::Lingering).await;
-    assert_eq!(soon(process.kill(Duration::ZERO)).await.unwrap().survivors, 0);
+/// What a failed life left behind does not stand in the way of the next one.
+async fn what_a_life_leaves_behind_ends_before_the_next(f: &Fixture) {
+    let script = "setsid sleep 300 & (trap '' TERM; exec sleep 300) & echo life; exit 1";
+    let mut command = Command::shell(script);
+    command.grace = Duration::from_millis(50);
+    let spec = ProcessSpec { restart: on_failure(2), ..ProcessSpec::new(command) };
+    let process = soon(f.sandbox.start(spec)).await.unwrap();
+    assert_eq!(soon(process.ended()).await.unwrap().code, Some(1));
+    assert_eq!((process.info().restarts, process.state()), (2, ProcessState::Ended));
+    assert_eq!(log_text(&process).await, "life\nlife\nlife\n");
+    assert_eq!(f.alive(), [""; 0]);
+}
+
+/// Its main process has failed, what it left behind will not end: who kills it then wants it to end for good.
+async fn a_kill_stops_it_while_its_remains_are_ended(f: &Fixture) {
+    let mut command = Command::shell("trap '' TERM; (echo up; while :; do sleep 1; done) & echo life; exit 1");
+    command.grace = Duration::from_secs(300);
+    let main = "echo life; exit 1";
+    let spec = ProcessSpec { restart: on_failure(10), ..ProcessSpec::new(command) };
+    let process = soon(f.sandbox.start(spec)).await.unwrap();
+    printed_times(&process, "life\n", 1).await;
+    printed_times(&process, "up\n", 1).await;
+    let shells = || f.alive().iter().filter(|line| line.contains(main)).count();
+    eventually("only its child is left", || shells() == 1).await;
+    let receipt = soon(process.kill(Duration::ZERO)).await.unwrap();
+    assert!(receipt.signalled >= 1 && receipt.survivors == 0, "{receipt:?}");
     soon(process.gone()).await.unwrap();
-    assert_eq!(log_text(&process).await, "life\n");
+    assert_eq!((process.info().restarts, log_text(&process).await.lines().count()), (0, 2));
     assert_eq!(f.alive(), [""; 0]);
 }
 
