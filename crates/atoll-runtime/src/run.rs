@@ -39,6 +39,8 @@ pub(crate) struct Status {
     pub(crate) end: Option<Ended>,
     pub(crate) failed: Option<Error>,
     pub(crate) restarts: u32,
+    /// Its program ran, in this life or an earlier one.
+    pub(crate) begun: bool,
     pub(crate) ready: Option<bool>,
 }
 
@@ -110,6 +112,7 @@ pub(crate) struct Run {
     clocks: Clocks,
     killing: Option<Duration>,
     receipts: Vec<oneshot::Sender<KillReceipt>>,
+    asked: bool,
     signalled: u64,
     survivors: u64,
     end: Option<Ended>,
@@ -141,6 +144,8 @@ fn rung(clock: &mut Option<Instant>, now: Instant) -> bool {
 #[derive(Debug)]
 pub(crate) struct Driven {
     pub(crate) end: Option<Ended>,
+    /// Somebody wanted it to end, whatever its main process had come to by then.
+    pub(crate) asked: bool,
     receipts: Vec<oneshot::Sender<KillReceipt>>,
     signalled: u64,
 }
@@ -195,6 +200,7 @@ impl Run {
             printed: 0,
             killing: None,
             receipts: Vec::new(),
+            asked: false,
             signalled: 0,
             survivors: 0,
             end: None,
@@ -228,7 +234,7 @@ impl Run {
                 Happening::Deadline => self.deadline(status).await,
             }
         }
-        Driven { end: self.end, receipts: self.receipts, signalled: self.signalled }
+        Driven { end: self.end, asked: self.asked, receipts: self.receipts, signalled: self.signalled }
     }
 
     async fn next(&mut self, control: &mut mpsc::Receiver<Control>) -> Happening {
@@ -256,6 +262,7 @@ impl Run {
             }
             Control::Kill { grace, done } => {
                 self.receipts.push(done);
+                self.asked = true;
                 self.clocks.receipt.get_or_insert(Instant::now() + grace + RECEIPT_WITHIN);
                 self.on(Event::KillAsked { grace }, status).await;
             }

@@ -5,7 +5,7 @@
 //! may belong to somebody else by the time it is signalled, so a process is signalled by descriptor, and only if it
 //! started when the one that was seen did.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -47,16 +47,19 @@ pub(super) fn signal_below(top: u32, signal: i32) -> u32 {
 /// Kills everything below `top`, but not `spared` and what is below them: stops it first, so that nothing forks while
 /// it is counted, and looks again until nothing is left. Returns how many were killed.
 pub(super) fn kill_below(top: u32, spared: &[u32]) -> u32 {
-    let (mut killed, mut empty) = (0, 0);
+    // What takes a moment to die is met again, but counts once.
+    let mut killed = HashSet::new();
+    let mut empty = 0;
     for _ in 0..ROUNDS {
         let still = stop_below(top, spared);
-        killed += send_to(&still, libc::SIGKILL);
+        send_to(&still, libc::SIGKILL);
+        killed.extend(still.iter().map(|seen| (seen.pid, seen.started)));
         empty = if still.is_empty() { empty + 1 } else { 0 };
         if empty == EMPTY_LOOKS {
             break;
         }
     }
-    killed
+    u32::try_from(killed.len()).unwrap_or(u32::MAX)
 }
 
 /// Kills everything below this process, and reaps what comes to it, until the kernel says that no child is left: a look

@@ -91,7 +91,9 @@ impl Process {
     /// Returns when the program runs, or with the reason why it does not.
     pub(crate) async fn started(&self) -> Result<(), Error> {
         let mut status = self.inner.status.clone();
-        let seen = status.wait_for(|status| status.failed.is_some() || status.state != ProcessState::Starting).await;
+        let seen = status
+            .wait_for(|status| status.failed.is_some() || status.begun || status.state == ProcessState::Ended)
+            .await;
         match seen.map(|status| status.failed.clone()) {
             Ok(None) => Ok(()),
             Ok(Some(error)) => Err(error),

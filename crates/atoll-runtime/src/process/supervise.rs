@@ -64,6 +64,7 @@ fn starting() -> Status {
         end: None,
         failed: None,
         restarts: 0,
+        begun: false,
         ready: None,
     }
 }
@@ -83,7 +84,8 @@ impl Supervisor {
         let mut last = None;
         let mut driven = self.run_once(restarts).await;
         while let Some(end) = driven.as_ref().and_then(|driven| driven.end.clone()) {
-            let pause = self.spec.restart.pause(restarts).filter(|_| failed(&end.record));
+            let asked = driven.as_ref().is_some_and(|driven| driven.asked);
+            let pause = self.spec.restart.pause(restarts).filter(|_| failed(&end.record) && !asked);
             last = Some(end);
             let Some(pause) = pause else { break };
             self.tell(ProcessState::Starting, last.clone());
@@ -128,13 +130,16 @@ impl Supervisor {
                 pid: Some(pid),
                 started_at: started_at.into(),
                 restarts,
+                begun: true,
                 end: None,
                 failed: None,
                 ready,
             };
         });
+        // Before its first byte is read: what it says at once counts.
+        let since = self.process.log().end();
         let waiting = self.spec.readiness.clone().map(|readiness| {
-            tokio::spawn(become_ready(self.process.clone(), readiness, self.status.clone())).abort_handle()
+            tokio::spawn(become_ready(self.process.clone(), readiness, since, self.status.clone())).abort_handle()
         });
         let driven = run.drive(&mut self.controls, &self.status).await;
         if let Some(waiting) = waiting {
@@ -181,8 +186,7 @@ fn failed(end: &EndRecord) -> bool {
 }
 
 /// Sets `ready` when the condition is met. Ends with the life it was made for.
-async fn become_ready(process: Process, readiness: Readiness, status: watch::Sender<Status>) {
-    let since = process.log().end();
+async fn become_ready(process: Process, readiness: Readiness, since: u64, status: watch::Sender<Status>) {
     let met = match readiness {
         Readiness::Log(pattern) => process.wait_log(&pattern, since, None).await.is_ok(),
         Readiness::Port(check) => process.wait_port(&check, None).await.is_ok(),
