@@ -13,7 +13,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::os::unix::net::{SocketAddr, UnixListener};
 use std::path::Path;
 
-use crate::harness::{Home, Running, need, on_path, probe, skip};
+use crate::harness::{Home, Running, need, on_path, probe, skip, until};
 
 /// A probe that is put into a sandbox by its standard input, before anything else that comes on it.
 pub(crate) struct Probe {
@@ -594,6 +594,8 @@ fn every_descendant_stays_in_the_sandbox_s_cgroup() {
     let mut running =
         home.run(["--stdin", "--", "(setsid sleep 1000 &); (sleep 1000 &) ; echo up; read x"]).start_with_stdin();
     assert_eq!(running.line(), "up\n");
+    // Forked by now, but perhaps not executed yet.
+    until("both descendants", || (home.pids_called("sleep").len() == 2).then_some(()));
     let marked = home.cgroups();
     if marked.is_empty() {
         return skip("no cgroups on this host");
@@ -602,7 +604,6 @@ fn every_descendant_stays_in_the_sandbox_s_cgroup() {
     for pid in home.pids_called("sleep").iter().chain(&home.pids_called("bash")) {
         assert!(inside.contains(&pid.to_string()), "{pid} of {inside:?} in {marked:?}");
     }
-    assert_eq!(home.pids_called("sleep").len(), 2);
     running.done();
     home.assert_nothing_left();
 }

@@ -29,6 +29,9 @@ const PATIENCE: Duration = Duration::from_secs(60);
 /// How long the keeper may take to clean up after an agent that was killed.
 const CLEANED_WITHIN: Duration = Duration::from_secs(20);
 
+/// How long after a failed test what is left may go by itself.
+const KEEPER_CHANCE: Duration = Duration::from_secs(5);
+
 /// How often something is looked at that cannot be waited for.
 const LOOK_EVERY: Duration = Duration::from_millis(5);
 
@@ -277,26 +280,33 @@ impl Home {
     /// No process, no mount, no cgroup, no directory. Right now, or after the keeper has done its work.
     #[track_caller]
     pub(crate) fn assert_nothing_left(&self) {
-        let deadline = Instant::now() + CLEANED_WITHIN;
-        loop {
-            let left = self.left();
-            if left.is_empty() {
-                return;
+        assert!(self.is_clean_within(CLEANED_WITHIN), "left behind: {:#?}", self.left());
+    }
+
+    fn is_clean_within(&self, patience: Duration) -> bool {
+        let deadline = Instant::now() + patience;
+        while !self.left().is_empty() {
+            if Instant::now() >= deadline {
+                return false;
             }
-            assert!(Instant::now() < deadline, "left behind: {left:#?}");
             thread::sleep(LOOK_EVERY);
         }
+        true
     }
 }
 
-/// A test that failed must not harm the next one: what it left is removed by force.
+/// A test that failed must not harm the next one. The keeper gets its chance first: killed at its work, it would be
+/// the reason for what is left. Then what is left is removed by force.
 impl Drop for Home {
     fn drop(&mut self) {
+        self.is_clean_within(KEEPER_CHANCE);
         for (pid, _) in self.processes() {
             drop(kill(pid, Signal::KILL));
         }
-        for cgroup in self.cgroups() {
-            remove_cgroup(&cgroup);
+        let deadline = Instant::now() + KEEPER_CHANCE;
+        while !self.cgroups().is_empty() && Instant::now() < deadline {
+            self.cgroups().iter().for_each(|cgroup| remove_cgroup(cgroup));
+            thread::sleep(LOOK_EVERY);
         }
     }
 }
