@@ -42,6 +42,10 @@ codes! {
     ProcessLimit = 429, "The sandbox may not have more processes.";
     StdinNotOpen = 409, "The process has no open standard input to write to.";
     StdinGap = 409, "The write starts behind the end of what was written: bytes in between are missing.";
+    TerminalNotFound = 404, "No terminal has this id.";
+    TerminalAlreadyExists = 409, "A terminal that runs a different command has this id.";
+    TerminalEnded = 409, "The terminal's program has ended, so this can no longer be done.";
+    TerminalReadOnly = 403, "This viewer may only look.";
     WaitTimeout = 408, "What was waited for did not happen in time. The process goes on.";
     LimitUnavailable = 501, "A limit was asked for that this host cannot enforce.";
     IsolationUnavailable = 501, "This host cannot give the isolation asked for.";

@@ -87,6 +87,14 @@ name!(
     }
 );
 
+name!(
+    /// Names a terminal within its sandbox.
+    TerminalId,
+    "terminal id",
+    "1 to 64 of letters, digits and . _ - : starting with a letter or digit",
+    |text| ProcessId::new(text).is_ok()
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;
