@@ -2,16 +2,40 @@
 //!
 //! Reads only; nothing is opened that a user made. Answers are a look at a moment: a thread may go on right after.
 
+use std::fs::Metadata;
 use std::os::fd::{AsRawFd, BorrowedFd};
-use std::os::unix::fs::{FileExt, MetadataExt};
-use std::path::PathBuf;
+use std::os::unix::fs::{FileExt, FileTypeExt, MetadataExt};
+use std::path::{Path, PathBuf};
 
 /// Poll sets larger than this are not those of a program that waits for its user.
 const POLL_MAX: u64 = 64;
 
-/// Whether some thread of a process is blocked on reading the pipe with this device and inode. `proc` is the /proc in
-/// which `pid` is counted.
-pub fn reads_pipe(proc: BorrowedFd<'_>, pid: u32, pipe: (u64, u64)) -> bool {
+/// Major number of `/dev/tty`, whose minor is 0: whatever terminal controls the one who opens it (tty(4)).
+const TTY_MAJOR: u32 = 5;
+
+/// What input comes from.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Awaited {
+    /// The pipe with this inode.
+    Pipe {
+        /// Device that the inode is on.
+        dev: u64,
+        /// The inode.
+        ino: u64,
+    },
+    /// The terminal with this inode; `/dev/tty` means it too, for those whom it controls.
+    Terminal {
+        /// Device that the inode is on.
+        dev: u64,
+        /// The inode.
+        ino: u64,
+        /// The terminal's own device number.
+        device: u64,
+    },
+}
+
+/// Whether some thread of a process is blocked on reading this input. `proc` is the /proc in which `pid` is counted.
+pub fn awaits(proc: BorrowedFd<'_>, pid: u32, input: Awaited) -> bool {
     let process = PathBuf::from(format!("/proc/self/fd/{}/{pid}", proc.as_raw_fd()));
     let Ok(threads) = std::fs::read_dir(process.join("task")) else {
         return false;
@@ -26,9 +50,38 @@ pub fn reads_pipe(proc: BorrowedFd<'_>, pid: u32, pipe: (u64, u64)) -> bool {
         };
         call.waits_for(memory).iter().any(|fd| {
             let found = std::fs::metadata(process.join(format!("fd/{fd}")));
-            found.is_ok_and(|found| (found.dev(), found.ino()) == pipe)
+            found.is_ok_and(|found| input.is(&found, || controlling_terminal(&process)))
         })
     })
+}
+
+impl Awaited {
+    fn is(self, found: &Metadata, terminal_of_reader: impl FnOnce() -> Option<u64>) -> bool {
+        let place = (found.dev(), found.ino());
+        match self {
+            Self::Pipe { dev, ino } => place == (dev, ino),
+            Self::Terminal { dev, ino, device } => {
+                let any = libc::makedev(TTY_MAJOR, 0);
+                place == (dev, ino)
+                    || (found.file_type().is_char_device()
+                        && found.rdev() == any
+                        && terminal_of_reader() == Some(device))
+            }
+        }
+    }
+}
+
+/// The device number of the terminal that controls a process.
+fn controlling_terminal(process: &Path) -> Option<u64> {
+    terminal_in_stat(&std::fs::read_to_string(process.join("stat")).ok()?)
+}
+
+/// Field 7 of `/proc/PID/stat`, the fifth behind the name: minor in bits 0-7 and 20-31, major in 8-15 (proc(5)).
+fn terminal_in_stat(stat: &str) -> Option<u64> {
+    let (_, fields) = stat.rsplit_once(')')?;
+    let number: i64 = fields.split_whitespace().nth(4)?.parse().ok()?;
+    let number = u32::try_from(number & 0xffff_ffff).ok()?;
+    Some(libc::makedev((number >> 8) & 0xfff, (number & 0xff) | ((number >> 12) & 0xfff00)))
 }
 
 /// A system call in progress.
@@ -121,6 +174,14 @@ mod tests {
         assert_eq!(Call::parse("running"), None);
         assert_eq!(Call::parse("-1 0x7ffd 0x7f00"), None);
         assert_eq!(Call::parse(""), None);
+    }
+
+    #[test]
+    fn the_controlling_terminal_is_behind_the_name() {
+        let stat = |number: u32| format!("7 (a) b) S 1 7 7 {number} 7 4194304");
+        assert_eq!(terminal_in_stat(&stat(34817)), Some(libc::makedev(136, 1)));
+        assert_eq!(terminal_in_stat(&stat((136 << 8) | 44 | (1 << 20))), Some(libc::makedev(136, 300)));
+        assert_eq!(terminal_in_stat("7 (a) S 1"), None);
     }
 
     #[test]

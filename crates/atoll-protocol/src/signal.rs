@@ -27,6 +27,8 @@ const NAMES: [&str; 31] = [
 ];
 
 impl Signal {
+    /// Hang up: the terminal is gone.
+    pub const HUP: Self = Self(1);
     /// Interrupt, as Ctrl-C sends it.
     pub const INT: Self = Self(2);
     /// Kill, which cannot be caught.

@@ -24,6 +24,8 @@ const GRACE: Duration = Duration::from_secs(2);
 pub enum Invocation {
     /// A string for bash, or for sh where there is no bash.
     Shell(OsString),
+    /// The shell itself, interactive: bash, or sh where there is no bash. Made for a terminal.
+    Interactive,
     /// A program and its arguments; no shell.
     Argv(Vec<OsString>),
 }
@@ -109,6 +111,7 @@ impl Command {
     pub fn describe(&self) -> String {
         match &self.invocation {
             Invocation::Shell(text) => text.to_string_lossy().into_owned(),
+            Invocation::Interactive => "the interactive shell".to_owned(),
             Invocation::Argv(argv) => argv.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "),
         }
     }
@@ -136,6 +139,7 @@ impl Command {
     fn check_invocation(&self) -> Result<(), Error> {
         match &self.invocation {
             Invocation::Shell(text) => check_text("the command", text),
+            Invocation::Interactive => Ok(()),
             Invocation::Argv(argv) => {
                 if argv.first().is_none_or(|program| program.is_empty()) {
                     return Err(Error::invalid("argv must name a program"));
@@ -215,6 +219,11 @@ pub(crate) fn shell_argv(shell: &str, text: &OsStr) -> Vec<OsString> {
     }
     argv.push(text.to_owned());
     argv
+}
+
+/// What the interactive shell is started by. Not as a login shell: its profile would undo the variables that it is given.
+pub(crate) fn interactive_argv(shell: &str) -> Vec<OsString> {
+    vec![OsString::from(shell), OsString::from("-i")]
 }
 
 /// Bytes of each word.

@@ -94,6 +94,30 @@ pub enum Error {
         /// Where to go on.
         expected: u64,
     },
+    /// No terminal has this id.
+    #[error("no terminal has the id {id}")]
+    TerminalNotFound {
+        /// The id.
+        id: String,
+    },
+    /// The id is taken by a different program.
+    #[error("the id {id} belongs to a terminal with a different program")]
+    TerminalAlreadyExists {
+        /// The id.
+        id: String,
+    },
+    /// Too late.
+    #[error("the program of terminal {id} has ended")]
+    TerminalEnded {
+        /// The id.
+        id: String,
+    },
+    /// This viewer may only look.
+    #[error("terminal {id} may only be looked at by this viewer")]
+    TerminalReadOnly {
+        /// The id.
+        id: String,
+    },
     /// The wait's own time was up.
     #[error("waited {millis} ms in vain until {what}")]
     WaitTimeout {
@@ -159,6 +183,10 @@ impl Error {
             Self::ProcessLimit { .. } => ErrorCode::ProcessLimit,
             Self::StdinNotOpen { .. } => ErrorCode::StdinNotOpen,
             Self::StdinGap { .. } => ErrorCode::StdinGap,
+            Self::TerminalNotFound { .. } => ErrorCode::TerminalNotFound,
+            Self::TerminalAlreadyExists { .. } => ErrorCode::TerminalAlreadyExists,
+            Self::TerminalEnded { .. } => ErrorCode::TerminalEnded,
+            Self::TerminalReadOnly { .. } => ErrorCode::TerminalReadOnly,
             Self::WaitTimeout { .. } => ErrorCode::WaitTimeout,
             Self::LimitUnavailable { .. } => ErrorCode::LimitUnavailable,
             Self::IsolationUnavailable { .. } => ErrorCode::IsolationUnavailable,
@@ -176,6 +204,11 @@ impl Error {
             }
             Self::ArgumentsTooLong { .. } => Some("pass large data on standard input or as a file".to_owned()),
             Self::ProcessAlreadyExists { .. } => Some("repeat the same command, or choose another id".to_owned()),
+            Self::TerminalAlreadyExists { .. } => {
+                Some("open it with the same program, choose another id, or delete it first".to_owned())
+            }
+            Self::TerminalEnded { .. } => Some("open it again: a new program takes the id".to_owned()),
+            Self::TerminalReadOnly { .. } => Some("attach with write access".to_owned()),
             Self::ProcessRunning { .. } => Some("kill it first".to_owned()),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
             Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
@@ -187,6 +220,7 @@ impl Error {
             | Self::ProcessLimit { .. }
             | Self::StdinNotOpen { .. }
             | Self::StdinGap { .. }
+            | Self::TerminalNotFound { .. }
             | Self::WaitTimeout { .. }
             | Self::EndedWhileWaiting { .. }
             | Self::SandboxGone

@@ -11,7 +11,7 @@ use crate::tree::Tree;
 
 /// One look at the kernel's own account of what each thread is doing.
 pub(crate) async fn wants_input(shared: &Shared, tree: &Tree, stdin: Option<&Writer>) -> bool {
-    let Some(pipe) = stdin.filter(|writer| writer.unread() == 0).and_then(Writer::identity) else {
+    let Some(input) = stdin.filter(|writer| writer.unread() == 0).and_then(Writer::awaited) else {
         return false;
     };
     match tree {
@@ -20,11 +20,11 @@ pub(crate) async fn wants_input(shared: &Shared, tree: &Tree, stdin: Option<&Wri
                 return false;
             };
             let pids = leaf.pids().unwrap_or_default();
-            pids.iter().any(|pid| blocked::reads_pipe(host.as_fd(), *pid, pipe))
+            pids.iter().any(|pid| blocked::awaits(host.as_fd(), *pid, input))
         }
         Tree::Warden(command) => {
             let pids = shared.link.members(*command).await.unwrap_or_default();
-            pids.iter().any(|pid| blocked::reads_pipe(shared.proc.as_fd(), *pid, pipe))
+            pids.iter().any(|pid| blocked::awaits(shared.proc.as_fd(), *pid, input))
         }
     }
 }

@@ -1,9 +1,10 @@
-//! The live things of one sandbox: commands, processes, their output.
+//! The live things of one sandbox: commands, processes, terminals, their output.
 //!
 //! Serves no HTTP and knows no JSON. One task owns each live thing; others hold a handle. Every child is born through
 //! [`Sandbox`] in one function, so every child is grouped, accounted, reaped and bounded.
 
 mod command;
+mod ends;
 mod error;
 mod exec;
 mod home;
@@ -14,10 +15,12 @@ mod log;
 mod pipes;
 mod port;
 mod process;
+mod pty;
 mod run;
 mod sandbox;
 mod shared;
 mod start;
+mod terminal;
 mod tree;
 mod user;
 mod wait;
@@ -29,6 +32,7 @@ pub use home::Home;
 pub use log::{Capture, Chunk, Event as LogEvent, Log, Match, ReadPage, Reader as LogReader};
 pub use process::{Filter, Process, ProcessSpec, Readiness, Restart, Retention};
 pub use sandbox::{Host, Limits, Sandbox, SandboxOptions};
+pub use terminal::{Access, Attach, Recording, Screen, Terminal, TerminalEvent, TerminalSpec, Viewer, ViewerOptions};
 pub use tree::SignalScope;
 pub use wait::{HttpCheck, LogPattern, PortCheck};
 

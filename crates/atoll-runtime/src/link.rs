@@ -275,6 +275,6 @@ fn unexpected(event: &Event) -> Error {
     deprecated,
     reason = "the replacement is unsafe for types that may lie about their descriptor; OwnedFd does not"
 )]
-fn register(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+pub(crate) fn register(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
     AsyncFd::new(socket)
 }

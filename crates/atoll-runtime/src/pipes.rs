@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
 
 use bytes::{Buf, Bytes, BytesMut};
 use rustix::fs::{Gid, MemfdFlags, SealFlags, Uid};
@@ -10,8 +11,12 @@ use rustix::pipe::PipeFlags;
 use tokio::net::unix::pipe;
 use tokio::sync::oneshot;
 
+use atoll_isolation::blocked::Awaited;
+
 use crate::Error;
 use crate::command::Stdin;
+use crate::ends::{Sink, Source};
+use crate::pty::Pty;
 
 /// The buffer of a command that prints little: most do.
 const SMALL: usize = 4 * 1024;
@@ -60,7 +65,9 @@ impl AsFd for Input<'_> {
 pub(crate) struct OurEnds {
     pub(crate) stdin: Option<Writer>,
     pub(crate) stdout: Reader,
-    pub(crate) stderr: Reader,
+    /// A terminal has one output only.
+    pub(crate) stderr: Option<Reader>,
+    pub(crate) terminal: Option<Arc<Pty>>,
 }
 
 /// Makes both sides. `owner` is the outside id of the command's user: who owns a pipe may open it again by
@@ -73,8 +80,22 @@ pub(crate) fn make<'a>(
     let (stdout_ours, stdout) = output_pipe(owner)?;
     let (stderr_ours, stderr) = output_pipe(owner)?;
     let (stdin_ours, stdin) = input(stdin, null, owner)?;
-    let ours = OurEnds { stdin: stdin_ours, stdout: Reader::new(stdout_ours)?, stderr: Reader::new(stderr_ours)? };
+    let (stdout_ours, stderr_ours) = (Reader::of_pipe(stdout_ours)?, Reader::of_pipe(stderr_ours)?);
+    let ours = OurEnds { stdin: stdin_ours, stdout: stdout_ours, stderr: Some(stderr_ours), terminal: None };
     Ok((ChildEnds { stdin, stdout, stderr }, ours))
+}
+
+/// Both sides of a terminal: it is all three for the child.
+pub(crate) fn of_terminal(pty: Pty) -> io::Result<(ChildEnds<'static>, OurEnds)> {
+    let theirs = ChildEnds { stdin: Input::Own(pty.slave()?), stdout: pty.slave()?, stderr: pty.slave()? };
+    let pty = Arc::new(pty);
+    let ours = OurEnds {
+        stdin: Some(Writer::new(Sink::Terminal(Arc::clone(&pty)))),
+        stdout: Reader::new(Source::Terminal(Arc::clone(&pty))),
+        stderr: None,
+        terminal: Some(pty),
+    };
+    Ok((theirs, ours))
 }
 
 fn output_pipe(owner: Option<(u32, u32)>) -> io::Result<(OwnedFd, OwnedFd)> {
@@ -101,7 +122,7 @@ fn input<'a>(
         Stdin::Pipe => {
             let (theirs, ours) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
             give(&theirs, owner)?;
-            Ok((Some(Writer::new(ours)?), Input::Own(theirs)))
+            Ok((Some(Writer::new(Sink::Pipe(pipe::Sender::from_owned_fd(ours)?))), Input::Own(theirs)))
         }
     }
 }
@@ -134,22 +155,25 @@ pub(crate) enum Read {
 /// Our end of an output.
 #[derive(Debug)]
 pub(crate) struct Reader {
-    pipe: pipe::Receiver,
+    source: Source,
     buffer: BytesMut,
     size: usize,
 }
 
 impl Reader {
-    fn new(fd: OwnedFd) -> io::Result<Self> {
+    fn new(source: Source) -> Self {
+        Self { source, buffer: BytesMut::new(), size: SMALL }
+    }
+
+    fn of_pipe(fd: OwnedFd) -> io::Result<Self> {
         // Made here, so there is nothing to check: one call instead of four.
         rustix::io::ioctl_fionbio(&fd, true)?;
-        Ok(Self { pipe: pipe::Receiver::from_owned_fd_unchecked(fd)?, buffer: BytesMut::new(), size: SMALL })
+        Ok(Self::new(Source::Pipe(pipe::Receiver::from_owned_fd_unchecked(fd)?)))
     }
 
     /// Returns when there may be something to read.
     pub(crate) async fn readable(&self) {
-        // An error here is found again by the read that follows.
-        drop(self.pipe.readable().await);
+        self.source.readable().await;
     }
 
     /// Reads once, without waiting.
@@ -158,7 +182,7 @@ impl Reader {
             self.buffer = BytesMut::with_capacity(self.size);
         }
         let room = self.buffer.capacity();
-        match self.pipe.try_read_buf(&mut self.buffer) {
+        match self.source.try_read(&mut self.buffer) {
             Ok(0) => Read::End,
             Ok(count) => {
                 let bytes = self.take(count);
@@ -181,28 +205,21 @@ impl Reader {
         self.buffer.split().freeze()
     }
 
-    /// It prints more than fits. Not being allowed a larger pipe (pipe-user-pages-soft) is no failure.
+    /// It prints more than fits.
     fn enlarge(&mut self) {
         match self.size {
             SMALL => self.size = READ,
             READ => {
                 self.size = LARGE;
-                rustix::pipe::fcntl_setpipe_size(&self.pipe, LARGE).ok();
+                self.source.enlarge(LARGE);
             }
             _ => {}
         }
     }
 
-    /// What lies in the pipe at this moment, and no more: a writer that goes on cannot hold us up.
+    /// What was printed and not read at this moment, and no more.
     pub(crate) fn drain(&mut self) -> Option<Bytes> {
-        let waiting = usize::try_from(rustix::io::ioctl_fionread(&self.pipe).ok()?).ok()?;
-        if waiting == 0 {
-            return None;
-        }
-        let mut bytes = vec![0; waiting];
-        let count = rustix::io::read(&self.pipe, &mut bytes).ok()?;
-        bytes.truncate(count);
-        (count > 0).then(|| Bytes::from(bytes))
+        self.source.drain()
     }
 
     /// Reads in a row before other things get their turn.
@@ -216,10 +233,19 @@ struct Pending {
     done: oneshot::Sender<Result<u64, Error>>,
 }
 
-/// Our end of an input pipe: writes are taken in order, each acknowledged when the pipe has it all.
+/// Where in the whole input a write belongs.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Position {
+    /// It begins at this byte: what was written before is skipped, a gap is refused.
+    At(u64),
+    /// Behind whatever was written before.
+    End,
+}
+
+/// Our end of an input: writes are taken in order, each acknowledged when the other side has it all.
 #[derive(Debug)]
 pub(crate) struct Writer {
-    pipe: pipe::Sender,
+    sink: Sink,
     /// Bytes accepted so far, the pending ones included.
     offset: u64,
     pending: VecDeque<Pending>,
@@ -230,12 +256,16 @@ pub(crate) struct Writer {
 const PENDING_MAX: usize = 64;
 
 impl Writer {
-    fn new(fd: OwnedFd) -> io::Result<Self> {
-        Ok(Self { pipe: pipe::Sender::from_owned_fd(fd)?, offset: 0, pending: VecDeque::new(), closing: false })
+    fn new(sink: Sink) -> Self {
+        Self { sink, offset: 0, pending: VecDeque::new(), closing: false }
     }
 
-    /// Takes bytes that begin at `offset` of the whole input. What was written before is skipped; a gap is refused.
-    pub(crate) fn accept(&mut self, offset: u64, mut bytes: Bytes, done: oneshot::Sender<Result<u64, Error>>) {
+    /// Takes bytes.
+    pub(crate) fn accept(&mut self, at: Position, mut bytes: Bytes, done: oneshot::Sender<Result<u64, Error>>) {
+        let offset = match at {
+            Position::At(offset) => offset,
+            Position::End => self.offset,
+        };
         if offset > self.offset {
             drop(done.send(Err(Error::StdinGap { offset, expected: self.offset })));
             return;
@@ -263,7 +293,7 @@ impl Writer {
 
     /// Returns when there may be room.
     pub(crate) async fn writable(&self) {
-        drop(self.pipe.writable().await);
+        self.sink.writable().await;
     }
 
     /// No more is taken; what waits is still written.
@@ -275,7 +305,7 @@ impl Writer {
     pub(crate) fn flush(&mut self) -> bool {
         while let Some(front) = self.pending.front_mut() {
             while !front.bytes.is_empty() {
-                match self.pipe.try_write(&front.bytes) {
+                match self.sink.try_write(&front.bytes) {
                     Ok(count) => front.bytes.advance(count),
                     Err(error) if error.kind() == io::ErrorKind::WouldBlock => return true,
                     Err(_) => return false,
@@ -291,11 +321,11 @@ impl Writer {
 
     /// How many bytes the process has not read yet.
     pub(crate) fn unread(&self) -> u64 {
-        rustix::io::ioctl_fionread(&self.pipe).unwrap_or(0) + u64::from(self.has_pending())
+        self.sink.unread() + u64::from(self.has_pending())
     }
 
-    /// Identifies the pipe: device and inode, the same at both ends.
-    pub(crate) fn identity(&self) -> Option<(u64, u64)> {
-        rustix::fs::fstat(self.pipe.as_fd()).ok().map(|stat| (stat.st_dev, stat.st_ino))
+    /// What a process that waits for this input is blocked on.
+    pub(crate) fn awaited(&self) -> Option<Awaited> {
+        self.sink.awaited()
     }
 }

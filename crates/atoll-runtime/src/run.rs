@@ -6,7 +6,7 @@
 use std::time::{Duration, SystemTime};
 
 use atoll_isolation::sys::process::{self, Usage};
-use atoll_protocol::{EndReason, EndRecord, KillReceipt, ProcessState, Signal, Stream, Timestamp};
+use atoll_protocol::{EndReason, EndRecord, KillReceipt, ProcessState, Resized, Signal, Stream, Timestamp, WindowSize};
 use bytes::Bytes;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
@@ -19,8 +19,10 @@ use crate::exec::Captures;
 use crate::life::{Effect, Event, Life};
 use crate::link::News;
 use crate::log::Log;
-use crate::pipes::{OurEnds, Read, Reader};
+use crate::pipes::{OurEnds, Position, Read, Reader};
+use crate::pty::Pty;
 use crate::shared::Shared;
+use crate::terminal::Window;
 use crate::tree::{SignalScope, Tree};
 
 /// How soon a kill is tried again on what is still alive. Doubles up to the second.
@@ -57,11 +59,17 @@ pub(crate) enum Control {
         done: oneshot::Sender<KillReceipt>,
     },
     Write {
-        offset: u64,
+        at: Position,
         bytes: Bytes,
         done: oneshot::Sender<Result<u64, Error>>,
     },
     CloseStdin {
+        done: oneshot::Sender<Result<(), Error>>,
+    },
+    /// Give its terminal another size.
+    Resize {
+        size: WindowSize,
+        by: String,
         done: oneshot::Sender<Result<(), Error>>,
     },
     /// Is something of it blocked on reading its standard input?
@@ -104,6 +112,7 @@ pub(crate) struct Run {
     stdin: Option<crate::pipes::Writer>,
     stdout: Option<Reader>,
     stderr: Option<Reader>,
+    terminal: Option<(Arc<Pty>, Window)>,
     reaped: watch::Receiver<u64>,
     life: Life,
     exit: Option<Exit>,
@@ -176,13 +185,14 @@ pub(crate) struct Started {
     pub(crate) pidfd: OwnedFd,
     pub(crate) news: mpsc::Receiver<News>,
     pub(crate) ends: OurEnds,
+    pub(crate) window: Option<Window>,
     pub(crate) started: Instant,
     pub(crate) started_at: SystemTime,
 }
 
 impl Run {
     pub(crate) fn new(parts: Started, command: &Command, log: Log, captures: Option<Captures>) -> Self {
-        let Started { shared, id, number, tree, pidfd, news, ends, started, started_at } = parts;
+        let Started { shared, id, number, tree, pidfd, news, ends, window, started, started_at } = parts;
         let clocks = Clocks {
             timeout: command.timeout.map(|limit| started + limit),
             idle_after: command.idle_timeout,
@@ -195,7 +205,8 @@ impl Run {
             limit: command.max_output_bytes,
             stdin: ends.stdin,
             stdout: Some(ends.stdout),
-            stderr: Some(ends.stderr),
+            stderr: ends.stderr,
+            terminal: ends.terminal.zip(window),
             exit: None,
             printed: 0,
             killing: None,
@@ -266,16 +277,28 @@ impl Run {
                 self.clocks.receipt.get_or_insert(Instant::now() + grace + RECEIPT_WITHIN);
                 self.on(Event::KillAsked { grace }, status).await;
             }
-            Control::Write { offset, bytes, done } => match &mut self.stdin {
-                Some(stdin) => stdin.accept(offset, bytes, done),
+            Control::Write { at, bytes, done } => match &mut self.stdin {
+                Some(stdin) => stdin.accept(at, bytes, done),
                 None => drop(done.send(Err(Error::StdinNotOpen { id: self.id.clone() }))),
             },
             Control::CloseStdin { done } => drop(done.send(self.close_stdin())),
+            Control::Resize { size, by, done } => drop(done.send(self.resize(size, by))),
             Control::WantsInput { done } => {
                 let wants = crate::input::wants_input(&self.shared, &self.tree, self.stdin.as_ref()).await;
                 done.send(wants).ok();
             }
         }
+    }
+
+    /// What was printed before is read first, so that the change is noted at its place in the output.
+    fn resize(&mut self, size: WindowSize, by: String) -> Result<(), Error> {
+        self.drain();
+        let Some((pty, window)) = &self.terminal else {
+            return Err(Error::invalid("only a terminal has a size"));
+        };
+        pty.resize(size).map_err(|error| Error::io("resize the terminal", &error))?;
+        window.resized(Resized { cursor: self.log.end(), size, by: Some(by), time: SystemTime::now().into() });
+        Ok(())
     }
 
     /// Closed after what was accepted before has been written.
@@ -429,10 +452,12 @@ impl Run {
         }
     }
 
-    /// TERM, and CONT so that what is stopped can act on it.
+    /// TERM, and CONT so that what is stopped can act on it. A terminal goes with HUP first: interactive shells do not
+    /// mind TERM.
     async fn terminate(&mut self, grace: Duration) {
         self.clocks.grace = Some(Instant::now() + grace);
-        for signal in [Signal::TERM, Signal::CONT] {
+        let hang_up = self.terminal.is_some().then_some(Signal::HUP);
+        for signal in hang_up.into_iter().chain([Signal::TERM, Signal::CONT]) {
             let reached = self.tree.signal(&self.shared.link, signal.number()).await.unwrap_or(0);
             self.signalled = self.signalled.max(reached);
         }

@@ -15,7 +15,7 @@ use atoll_isolation::wire::Kept;
 use atoll_isolation::{
     Disk, HostRoot, IdMap, Ids, Isolation, Keeper, LaunchError, Launched, Launcher, Plan, Spec, remove_directory,
 };
-use atoll_protocol::{KillReceipt, ProcessId, SandboxName};
+use atoll_protocol::{KillReceipt, ProcessId, SandboxName, TerminalId};
 
 use crate::Error;
 use crate::command::Command;
@@ -24,6 +24,7 @@ use crate::home::{CGROUPS, Home, SandboxDir};
 use crate::link::Link;
 use crate::process::{self as processes, Begun, Filter, Process, ProcessSpec, Registry, Retention};
 use crate::shared::{Parts, Shared, limit_error};
+use crate::terminal::{self, Terminal, TerminalSpec};
 
 /// What an answer holds of each output, if not told otherwise.
 const ANSWER_BYTES: usize = 1024 * 1024;
@@ -373,6 +374,38 @@ impl Sandbox {
             let receipt = done.map_err(|error| Error::Internal { what: format!("a kill failed: {error}") })??;
             total.signalled += receipt.signalled;
             total.survivors += receipt.survivors;
+        }
+        Ok(total)
+    }
+
+    /// Opens a terminal; returns when its program runs. An id whose program lives: the one that is there, however many
+    /// ask at once. An id whose program has ended gets a new one.
+    pub async fn open_terminal(&self, spec: TerminalSpec) -> Result<Terminal, Error> {
+        terminal::open(&self.inner.shared, spec).await
+    }
+
+    /// The terminal with this id.
+    pub fn terminal(&self, id: &TerminalId) -> Result<Terminal, Error> {
+        self.inner.shared.terminals.get(id)
+    }
+
+    /// Terminals, oldest first; ended ones too, as long as they are remembered.
+    pub fn terminals(&self) -> Vec<Terminal> {
+        self.inner.shared.terminals.list()
+    }
+
+    /// Ends everything that was started under this id, and forgets it.
+    pub async fn delete_terminal(&self, id: &TerminalId, grace: Duration) -> Result<KillReceipt, Error> {
+        let terminals = self.inner.shared.terminals.all_of(id);
+        if terminals.is_empty() {
+            return Err(Error::TerminalNotFound { id: id.to_string() });
+        }
+        let mut total = KillReceipt { signalled: 0, survivors: 0 };
+        for terminal in terminals {
+            let receipt = terminal.kill(grace).await?;
+            total.signalled += receipt.signalled;
+            total.survivors += receipt.survivors;
+            self.inner.shared.terminals.discard(&terminal);
         }
         Ok(total)
     }

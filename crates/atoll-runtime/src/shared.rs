@@ -16,6 +16,7 @@ use crate::link::Link;
 use crate::log::{Limits, Log, Store};
 use crate::process::Registry;
 use crate::sandbox::random_text;
+use crate::terminal::Registry as Terminals;
 use crate::tree::Tree;
 
 /// One sandbox's common ground. No task owns it; nothing in it waits.
@@ -33,6 +34,7 @@ pub(crate) struct Shared {
     pub(crate) env: BTreeMap<OsString, OsString>,
     pub(crate) open_files: Option<u64>,
     pub(crate) registry: Registry,
+    pub(crate) terminals: Terminals,
     pub(crate) shell: Shell,
     pub(crate) stopping: AtomicBool,
     /// Random, so that ids of two lives of a sandbox never meet.
@@ -85,6 +87,7 @@ impl Shared {
             env,
             open_files,
             registry,
+            terminals: Terminals::default(),
             shell: Shell::default(),
             stopping: AtomicBool::new(false),
             id_prefix: random_text(6)?,

@@ -14,9 +14,11 @@ use tokio::time::Instant;
 use crate::Error;
 use crate::command::{self, Command, Invocation};
 use crate::link::{News, SpawnError};
-use crate::pipes;
+use crate::pipes::{self, ChildEnds, OurEnds};
+use crate::pty::Pty;
 use crate::run::Started;
 use crate::shared::Shared;
+use crate::terminal::Window;
 use crate::tree::Tree;
 use crate::user::{self, User};
 
@@ -24,26 +26,77 @@ use crate::user::{self, User};
 const RLIMIT_NOFILE: u32 = 7;
 const RLIMIT_CORE: u32 = 4;
 
-/// Starts the program and returns when it runs, with its pid.
-pub(crate) async fn start(shared: &Arc<Shared>, id: &str, command: &Command) -> Result<(u32, Started), Error> {
-    let user = user::resolve(shared, command.user.as_deref()).await?;
-    match &command.invocation {
-        Invocation::Argv(argv) => attempt(shared, id, command, &user, argv).await,
-        Invocation::Shell(text) => {
-            let mut missing = None;
-            for shell in shared.shell.names() {
-                match attempt(shared, id, command, &user, &command::shell_argv(shell, text)).await {
-                    Err(error @ Error::CommandNotFound { .. }) => missing = Some(error),
-                    done => {
-                        if *shell == "sh" && done.is_ok() {
-                            shared.shell.only_sh();
-                        }
-                        return done;
-                    }
-                }
-            }
-            Err(missing.unwrap_or(Error::SandboxGone))
+/// What a program's standard descriptors are.
+#[derive(Debug)]
+pub(crate) enum Standard {
+    /// Pipes, as the command says.
+    Pipes,
+    /// One terminal for all three, which also controls it.
+    Terminal(Window),
+}
+
+impl Standard {
+    fn session(&self) -> Session {
+        match self {
+            Self::Pipes => Session::Own,
+            Self::Terminal(_) => Session::Terminal,
         }
+    }
+
+    fn window(&self) -> Option<Window> {
+        match self {
+            Self::Pipes => None,
+            Self::Terminal(window) => Some(window.clone()),
+        }
+    }
+
+    async fn make<'a>(
+        &self,
+        shared: &'a Shared,
+        command: &Command,
+        user: &User,
+    ) -> Result<(ChildEnds<'a>, OurEnds), Error> {
+        let owner = shared.outside((user.uid, user.gid));
+        match self {
+            Self::Pipes => pipes::make(&command.stdin, shared.null.as_fd(), owner),
+            Self::Terminal(window) => {
+                pipes::of_terminal(Pty::open(shared, window.size(), owner.map(|(uid, _)| uid)).await?)
+            }
+        }
+        .map_err(|error| Error::io("make the command's standard descriptors", &error))
+    }
+}
+
+/// Starts the program and returns when it runs, with its pid.
+pub(crate) async fn start(
+    shared: &Arc<Shared>,
+    id: &str,
+    command: &Command,
+    standard: &Standard,
+) -> Result<(u32, Started), Error> {
+    let user = user::resolve(shared, command.user.as_deref()).await?;
+    let mut missing = None;
+    for argv in candidates(shared, &command.invocation) {
+        match attempt(shared, id, command, &user, &argv, standard).await {
+            Err(error @ Error::CommandNotFound { .. }) => missing = Some(error),
+            done => {
+                if argv.first().is_some_and(|shell| shell == "sh") && missing.is_some() && done.is_ok() {
+                    shared.shell.only_sh();
+                }
+                return done;
+            }
+        }
+    }
+    Err(missing.unwrap_or(Error::SandboxGone))
+}
+
+/// What to try in turn: each shell that there may be, or the one program asked for.
+fn candidates(shared: &Shared, invocation: &Invocation) -> Vec<Vec<OsString>> {
+    let shells = shared.shell.names().iter();
+    match invocation {
+        Invocation::Argv(argv) => vec![argv.clone()],
+        Invocation::Shell(text) => shells.map(|shell| command::shell_argv(shell, text)).collect(),
+        Invocation::Interactive => shells.map(|shell| command::interactive_argv(shell)).collect(),
     }
 }
 
@@ -53,12 +106,12 @@ async fn attempt(
     command: &Command,
     user: &User,
     argv: &[OsString],
+    standard: &Standard,
 ) -> Result<(u32, Started), Error> {
     let number = shared.next_number();
     let tree = shared.new_tree(number, command.memory_bytes)?;
-    let spawn = spawn_request(shared, number, command, user, argv, &tree)?;
-    let (theirs, ours) = pipes::make(&command.stdin, shared.null.as_fd(), shared.outside((user.uid, user.gid)))
-        .map_err(|error| Error::io("make the command's pipes", &error))?;
+    let spawn = Spawn { session: standard.session(), ..spawn_request(shared, number, command, user, argv, &tree)? };
+    let (theirs, ours) = standard.make(shared, command, user).await?;
     let mut news = shared.link.listen(number)?;
     let (started, started_at) = (Instant::now(), SystemTime::now());
     let spawned = {
@@ -88,6 +141,7 @@ async fn attempt(
                 pidfd: spawned.pidfd,
                 news,
                 ends: ours,
+                window: standard.window(),
                 started,
                 started_at,
             },

@@ -7,6 +7,8 @@ use std::process::ExitCode;
 use atoll_protocol::{EndReason, EndRecord, ErrorCode};
 use atoll_runtime::Error;
 
+use crate::printer;
+
 /// The command printed more than it may.
 pub(crate) const OUTPUT_LIMIT: u8 = 123;
 /// The command's time was up.
@@ -60,4 +62,23 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     // A closed terminal cannot be told anything.
     drop(error.print());
     if error.use_stderr() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
+}
+
+/// What the exit code alone does not say.
+pub(crate) fn explain(end: &EndRecord) {
+    let text = match end.reason {
+        EndReason::Timeout => format!("atoll: timeout after {} ms\n", end.duration_ms),
+        EndReason::IdleTimeout => format!("atoll: no output for too long, ended after {} ms\n", end.duration_ms),
+        EndReason::OutputLimit => "atoll: ended for printing too much\n".to_owned(),
+        EndReason::Oom => "atoll: killed by the kernel, out of memory\n".to_owned(),
+        EndReason::HostLost => "atoll: the sandbox was lost\n".to_owned(),
+        EndReason::Exited
+        | EndReason::Signaled
+        | EndReason::Killed
+        | EndReason::ShellExited
+        | EndReason::SandboxStopped => {
+            return;
+        }
+    };
+    drop(printer::err(text.as_bytes()));
 }

@@ -2,6 +2,9 @@
 
 mod commands;
 mod exit;
+mod interrupts;
+mod local;
+mod options;
 mod output;
 mod parse;
 mod printer;
@@ -21,6 +24,7 @@ struct Arguments {
 #[derive(Debug, Subcommand)]
 enum Command {
     Run(Box<commands::run::Arguments>),
+    Shell(Box<commands::shell::Arguments>),
     Doctor(commands::doctor::Arguments),
     Bench(commands::bench::Arguments),
 }
@@ -32,6 +36,7 @@ fn main() -> ExitCode {
     };
     match arguments.command {
         Command::Run(arguments) => commands::run::run(*arguments),
+        Command::Shell(arguments) => commands::shell::run(*arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),
     }

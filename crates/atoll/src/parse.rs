@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use bytes::Bytes;
+
 /// `512m`, `2g`, `64k`, `1048576`: bytes, in steps of 1024.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
@@ -66,6 +68,40 @@ pub(crate) fn variable(text: &str) -> Result<(OsString, Option<OsString>), Strin
     }
 }
 
+/// The key that leaves a terminal, if there is one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum DetachKey {
+    /// The byte that it sends.
+    Byte(u8),
+    /// Every key is the program's.
+    None,
+}
+
+impl DetachKey {
+    /// What was typed before the key, and whether it was pressed.
+    pub(crate) fn split(self, keys: Bytes) -> (Bytes, bool) {
+        let Self::Byte(byte) = self else {
+            return (keys, false);
+        };
+        match keys.iter().position(|key| *key == byte) {
+            Some(at) => (keys.slice(..at), true),
+            None => (keys, false),
+        }
+    }
+}
+
+/// `ctrl-]`, `ctrl-q`, `none`. A control key sends the lower five bits of its letter (ascii(7)).
+pub(crate) fn detach_key(text: &str) -> Result<DetachKey, String> {
+    let lower = text.to_ascii_lowercase();
+    if lower == "none" {
+        return Ok(DetachKey::None);
+    }
+    match lower.strip_prefix("ctrl-").map(str::as_bytes) {
+        Some([letter @ (b'a'..=b'z' | b'[' | b']' | b'\\' | b'^' | b'_')]) => Ok(DetachKey::Byte(letter & 0x1f)),
+        _ => Err("give ctrl- and a letter or one of [ ] \\ ^ _, or none".to_owned()),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -88,6 +124,19 @@ mod tests {
         for text in ["", "0", "-1s", "5d", "s", "nan", "inf"] {
             assert!(duration(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn keys() {
+        assert_eq!(detach_key("ctrl-]"), Ok(DetachKey::Byte(0x1d)));
+        assert_eq!(detach_key("Ctrl-A"), Ok(DetachKey::Byte(1)));
+        assert_eq!(detach_key("none"), Ok(DetachKey::None));
+        for text in ["", "a", "ctrl-", "ctrl-aa", "ctrl-1", "alt-a"] {
+            assert!(detach_key(text).is_err(), "{text}");
+        }
+        let (before, pressed) = DetachKey::Byte(0x1d).split(Bytes::from_static(b"ab\x1dcd"));
+        assert_eq!((&before[..], pressed), (&b"ab"[..], true));
+        assert!(!DetachKey::None.split(Bytes::from_static(b"\x1d")).1);
     }
 
     #[test]

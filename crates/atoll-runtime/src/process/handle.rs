@@ -10,6 +10,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use super::spec::{ProcessSpec, Restart};
 use crate::Error;
 use crate::log::Log;
+use crate::pipes::Position;
 use crate::run::{Control, Ended, Status};
 use crate::shared::Shared;
 use crate::tree::SignalScope;
@@ -119,6 +120,11 @@ impl Process {
         seen.map_err(|_| Error::SandboxGone).and_then(|status| status.end.clone().ok_or(Error::SandboxGone))
     }
 
+    /// How it ended and where the log stood then, if it has.
+    pub(crate) fn ended_at(&self) -> Option<Ended> {
+        self.inner.status.borrow().end.clone()
+    }
+
     /// Waits until nothing of it is left.
     pub async fn gone(&self) -> Result<(), Error> {
         let mut status = self.inner.status.clone();
@@ -149,7 +155,7 @@ impl Process {
     /// Writes to its standard input. `offset` is the position of the first byte in all that was ever written: a
     /// repeated write is skipped, a gap refused. Returns, when the pipe has taken it, the position to go on from.
     pub async fn write_stdin(&self, offset: u64, bytes: Bytes) -> Result<u64, Error> {
-        self.ask(|done| Control::Write { offset, bytes, done }).await?
+        self.ask(|done| Control::Write { at: Position::At(offset), bytes, done }).await?
     }
 
     /// Closes its standard input.
@@ -161,7 +167,7 @@ impl Process {
         self.ask(|done| Control::WantsInput { done }).await
     }
 
-    async fn ask<T>(&self, control: impl FnOnce(oneshot::Sender<T>) -> Control) -> Result<T, Error> {
+    pub(crate) async fn ask<T>(&self, control: impl FnOnce(oneshot::Sender<T>) -> Control) -> Result<T, Error> {
         let ended = || Error::ProcessEnded { id: self.inner.id.to_string() };
         let (done, answer) = oneshot::channel();
         self.inner.control.send(control(done)).await.map_err(|_| ended())?;

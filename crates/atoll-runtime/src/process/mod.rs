@@ -9,4 +9,4 @@ pub use handle::Process;
 pub(crate) use registry::Registry;
 pub use registry::{Filter, Retention};
 pub use spec::{ProcessSpec, Readiness, Restart};
-pub(crate) use supervise::{Begun, begin};
+pub(crate) use supervise::{Begun, CONTROL_MAX, begin, starting};

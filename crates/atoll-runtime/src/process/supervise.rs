@@ -15,10 +15,10 @@ use crate::command::Background;
 use crate::exec::Captures;
 use crate::run::{Control, Driven, Ended, Run, Status};
 use crate::shared::Shared;
-use crate::start;
+use crate::start::{self, Standard};
 
 /// Requests that may wait for the task at once. It answers each within moments; a client that sends more waits.
-const CONTROL_MAX: usize = 32;
+pub(crate) const CONTROL_MAX: usize = 32;
 
 /// What beginning a process found.
 pub(crate) enum Begun {
@@ -56,7 +56,7 @@ pub(crate) async fn begin(shared: &Arc<Shared>, spec: ProcessSpec, captures: Opt
     }
 }
 
-fn starting() -> Status {
+pub(crate) fn starting() -> Status {
     Status {
         state: ProcessState::Starting,
         pid: None,
@@ -113,13 +113,14 @@ impl Supervisor {
 
     /// One life. `None` if it could not be started.
     async fn run_once(&mut self, restarts: u32) -> Option<Driven> {
-        let started = match start::start(&self.shared, self.process.id().as_str(), &self.spec.command).await {
-            Ok(started) => started,
-            Err(error) => {
-                self.not_started(restarts, error);
-                return None;
-            }
-        };
+        let started =
+            match start::start(&self.shared, self.process.id().as_str(), &self.spec.command, &Standard::Pipes).await {
+                Ok(started) => started,
+                Err(error) => {
+                    self.not_started(restarts, error);
+                    return None;
+                }
+            };
         let (pid, parts) = started;
         let started_at = parts.started_at;
         let run = Run::new(parts, &self.spec.command, self.process.log().clone(), self.captures.take());
@@ -167,7 +168,11 @@ impl Supervisor {
                         return false;
                     }
                     // Nothing runs that could take it: dropping it says "ended".
-                    Control::Signal { .. } | Control::Write { .. } | Control::CloseStdin { .. } | Control::WantsInput { .. } => {}
+                    Control::Signal { .. }
+                    | Control::Write { .. }
+                    | Control::CloseStdin { .. }
+                    | Control::Resize { .. }
+                    | Control::WantsInput { .. } => {}
                 },
             }
         }

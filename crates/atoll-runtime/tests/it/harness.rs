@@ -13,9 +13,10 @@ use atoll_isolation::Isolation;
 use atoll_isolation::cgroup::{Controller, Tree};
 use atoll_protocol::{EndReason, ProcessId, SandboxName, Stream};
 use atoll_runtime::{
-    Command, Error, ExecOutput, Filter, Home, Host, Log, LogEvent, LogPattern, Process, ProcessSpec, Sandbox,
-    SandboxOptions,
+    Command, Error, ExecOutput, Filter, Home, Host, Invocation, Log, LogEvent, LogPattern, Process, ProcessSpec,
+    Sandbox, SandboxOptions, Terminal, TerminalSpec,
 };
+use bytes::Bytes;
 
 /// The variable that every process of a fixture has.
 pub(crate) const MARKER: &str = "ATOLL_TEST_MARKER";
@@ -337,6 +338,38 @@ pub(crate) async fn printed(process: &Process, text: &str) {
     let pattern = LogPattern::Text(text.to_owned());
     let found = process.wait_log(&pattern, 0, Some(AT_ONCE)).await;
     found.unwrap();
+}
+
+/// A terminal with a shell string in it.
+pub(crate) async fn terminal(f: &Fixture, text: &str) -> Terminal {
+    terminal_of(f, TerminalSpec::new(Invocation::Shell(text.into()))).await
+}
+
+pub(crate) async fn terminal_of(f: &Fixture, spec: TerminalSpec) -> Terminal {
+    soon(f.sandbox.open_terminal(spec)).await.unwrap()
+}
+
+/// Types.
+pub(crate) async fn type_in(terminal: &Terminal, text: &str) {
+    soon(terminal.write(Bytes::copy_from_slice(text.as_bytes()))).await.unwrap();
+}
+
+/// Waits for a text on the terminal, from a position on.
+pub(crate) async fn shown_since(terminal: &Terminal, text: &str, since: u64) -> u64 {
+    let pattern = LogPattern::Text(text.to_owned());
+    let found = terminal.wait_log(&pattern, since, Some(AT_ONCE)).await;
+    found.unwrap_or_else(|error| panic!("{text:?}: {error}")).cursor
+}
+
+/// Waits for a text on the terminal.
+pub(crate) async fn shown(terminal: &Terminal, text: &str) -> u64 {
+    shown_since(terminal, text, 0).await
+}
+
+/// Everything that was printed on a terminal whose program is over.
+pub(crate) async fn all_shown(terminal: &Terminal) -> Vec<u8> {
+    soon(terminal.ended()).await.unwrap();
+    read_log(terminal.log(), 0).await.0
 }
 
 /// Waits until a text was printed so often on standard output, also by what outlives the main process.

@@ -3,3 +3,4 @@
 pub(crate) mod bench;
 pub(crate) mod doctor;
 pub(crate) mod run;
+pub(crate) mod shell;

@@ -1,21 +1,18 @@
 //! `atoll run`: a throw-away sandbox around one command.
 
-use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io::{self, Read};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use atoll_isolation::Isolation;
-use atoll_protocol::{Encoding, EndRecord, ProcessId, SandboxName};
-use atoll_runtime::{
-    Background, Command, Error, Home, Host, Limits, Process, ProcessSpec, Sandbox, SandboxOptions, Stdin,
-};
+use atoll_protocol::{Encoding, ProcessId};
+use atoll_runtime::{Background, Command, Error, Home, Host, Process, ProcessSpec, Sandbox, Stdin};
 use clap::{Args, ValueEnum};
-use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::signal::unix::SignalKind;
 use tokio::time::timeout;
 
+use crate::interrupts::Interrupts;
+use crate::options::{Place, SandboxArguments, invocation};
 use crate::output::Output;
 use crate::{exit, parse, printer};
 
@@ -32,17 +29,8 @@ use crate::{exit, parse, printer};
 
 {}", exit::HELP))]
 pub(crate) struct Arguments {
-    /// Set a variable (NAME=VALUE), take it from here (NAME), or unset it (NAME-).
-    #[arg(short, long = "env", value_name = "VARIABLE", value_parser = parse::variable)]
-    env: Vec<(OsString, Option<OsString>)>,
-
-    /// Working directory; relative ones are below /workspace.
-    #[arg(short = 'C', long, value_name = "DIR")]
-    cwd: Option<PathBuf>,
-
-    /// User inside: a name, a number, or either with :GROUP [default: root].
-    #[arg(short, long)]
-    user: Option<String>,
+    #[command(flatten)]
+    place: Place,
 
     /// Pass on standard input; without it the command gets none.
     #[arg(short = 'i', long)]
@@ -64,33 +52,8 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "SIZE", value_parser = parse::size)]
     max_output: Option<u64>,
 
-    /// Memory that the sandbox may use (512m, 2g).
-    #[arg(short, long, value_name = "SIZE", value_parser = parse::size)]
-    memory: Option<u64>,
-
-    /// Processes and threads that the sandbox may have.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
-    pids: Option<u64>,
-
-    /// Cores that the sandbox may use (0.5, 2).
-    #[arg(long, value_name = "CORES", value_parser = parse::cpus)]
-    cpus: Option<u64>,
-
-    /// Files that each process may have open.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(16..))]
-    open_files: Option<u64>,
-
-    /// Name of the sandbox, which is also its host name [default: made up].
-    #[arg(long, value_parser = |text: &str| SandboxName::new(text))]
-    name: Option<SandboxName>,
-
-    /// How the sandbox is walled off.
-    #[arg(long, value_enum, default_value_t = IsolationChoice::Namespaces)]
-    isolation: IsolationChoice,
-
-    /// Keep processes together by a warden even if cgroups could do it.
-    #[arg(long, hide = true)]
-    without_cgroups: bool,
+    #[command(flatten)]
+    sandbox: SandboxArguments,
 
     /// Print the whole result as JSON instead of passing output on.
     #[arg(long)]
@@ -107,14 +70,6 @@ pub(crate) struct Arguments {
     /// A shell string, or a program and its arguments.
     #[arg(required = true, last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum IsolationChoice {
-    /// Own processes, files, network and users.
-    Namespaces,
-    /// None: on this machine as it is.
-    None,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
@@ -150,9 +105,9 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
 
 async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
     // Before anything is made: from here on a signal ends the command, not us.
-    let mut interrupts = Interrupts::new()?;
+    let mut interrupts = Interrupts::new(&[SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()])?;
     let host = Host::new(Home::discover()?)?;
-    let options = sandbox_options(&arguments);
+    let options = arguments.sandbox.options();
     let sandbox = tokio::select! {
         sandbox = host.create(options) => sandbox?,
         number = interrupts.next() => return Ok(128 + number),
@@ -206,7 +161,7 @@ async fn follow(process: &Process, grace: Duration, interrupts: &mut Interrupts)
         return Err(Error::Internal { what: format!("failed to pass output on: {error}") });
     }
     let end = process.ended().await?;
-    explain(&end);
+    exit::explain(&end);
     Ok(exit::of_end(&end))
 }
 
@@ -217,26 +172,6 @@ async fn end(process: &Process, grace: Duration, interrupts: &mut Interrupts) ->
         _ = interrupts.next() => process.kill(Duration::ZERO).await.map(drop),
         receipt = process.kill(grace) => receipt.map(drop),
     }
-}
-
-/// What the exit code alone does not say.
-fn explain(end: &EndRecord) {
-    use atoll_protocol::EndReason;
-    let text = match end.reason {
-        EndReason::Timeout => format!("atoll: timeout after {} ms\n", end.duration_ms),
-        EndReason::IdleTimeout => format!("atoll: no output for too long, ended after {} ms\n", end.duration_ms),
-        EndReason::OutputLimit => "atoll: ended for printing too much\n".to_owned(),
-        EndReason::Oom => "atoll: killed by the kernel, out of memory\n".to_owned(),
-        EndReason::HostLost => "atoll: the sandbox was lost\n".to_owned(),
-        EndReason::Exited
-        | EndReason::Signaled
-        | EndReason::Killed
-        | EndReason::ShellExited
-        | EndReason::SandboxStopped => {
-            return;
-        }
-    };
-    drop(printer::err(text.as_bytes()));
 }
 
 async fn result_as_json(
@@ -305,61 +240,11 @@ fn feed_stdin(process: Process) {
     });
 }
 
-/// Ctrl-C and its kin.
-struct Interrupts {
-    signals: Vec<(u8, Signal)>,
-}
-
-impl Interrupts {
-    fn new() -> Result<Self, Error> {
-        let kinds = [(2, SignalKind::interrupt()), (15, SignalKind::terminate()), (1, SignalKind::hangup())];
-        let signals = kinds.into_iter().map(|(number, kind)| signal(kind).map(|signal| (number, signal)));
-        let signals = signals.collect::<io::Result<_>>();
-        Ok(Self {
-            signals: signals.map_err(|error| Error::Internal { what: format!("failed to watch signals: {error}") })?,
-        })
-    }
-
-    /// The number of the next one.
-    async fn next(&mut self) -> u8 {
-        std::future::poll_fn(|context| {
-            for (number, signal) in &mut self.signals {
-                if signal.poll_recv(context).is_ready() {
-                    return std::task::Poll::Ready(*number);
-                }
-            }
-            std::task::Poll::Pending
-        })
-        .await
-    }
-}
-
-fn sandbox_options(arguments: &Arguments) -> SandboxOptions {
-    SandboxOptions {
-        name: arguments.name.clone(),
-        isolation: match arguments.isolation {
-            IsolationChoice::Namespaces => Isolation::Namespaces,
-            IsolationChoice::None => Isolation::None,
-        },
-        limits: Limits {
-            memory_bytes: arguments.memory,
-            pids: arguments.pids,
-            cpu_millis: arguments.cpus,
-            open_files: arguments.open_files,
-        },
-        without_cgroups: arguments.without_cgroups,
-        ..SandboxOptions::default()
-    }
-}
-
-fn command(mut arguments: Arguments) -> Command {
-    let mut command = match arguments.command.len() {
-        1 => Command::shell(arguments.command.remove(0)),
-        _ => Command::argv(arguments.command),
-    };
-    command.env = arguments.env.into_iter().collect::<BTreeMap<_, _>>();
-    command.cwd = arguments.cwd;
-    command.user = arguments.user;
+fn command(arguments: Arguments) -> Command {
+    let mut command = Command::new(invocation(arguments.command));
+    command.env = arguments.place.env.into_iter().collect();
+    command.cwd = arguments.place.cwd;
+    command.user = arguments.place.user;
     command.timeout = arguments.timeout;
     command.idle_timeout = arguments.idle_timeout;
     command.max_output_bytes = arguments.max_output;

@@ -1,0 +1,277 @@
+//! `atoll shell`: an interactive terminal in a throw-away sandbox.
+
+use std::ffi::OsString;
+use std::fs::File;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use atoll_protocol::EndRecord;
+use atoll_runtime::{
+    Attach, Error, Home, Host, Invocation, Sandbox, Terminal, TerminalEvent, TerminalSpec, Viewer, ViewerOptions,
+};
+use bytes::Bytes;
+use clap::Args;
+use tokio::signal::unix::{Signal, SignalKind, signal};
+use tokio::sync::mpsc;
+use tokio::time::timeout;
+
+use crate::interrupts::Interrupts;
+use crate::local::{self, Display, Raw};
+use crate::options::{Place, SandboxArguments, invocation};
+use crate::parse::{self, DetachKey};
+use crate::{exit, printer};
+
+/// Make a sandbox, work in it by hand, destroy the sandbox.
+///
+/// Without a command you get a shell: bash, or sh where there is no bash. One word after `--` is a shell string, several
+/// are a program and its arguments. Your terminal is passed through, with its size. Nothing of the sandbox is left
+/// afterwards, however this ends.
+#[derive(Debug, Args)]
+#[command(after_help = format!("Examples:
+  atoll shell
+  atoll shell --memory 1g -e EDITOR=vim -- vim notes.txt
+  atoll shell --record session.cast
+
+{}", exit::HELP))]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    place: Place,
+
+    #[command(flatten)]
+    sandbox: SandboxArguments,
+
+    /// The key that ends the session from outside: ctrl- and a letter or one of [ ] \ ^ _, or none.
+    #[arg(long, value_name = "KEY", default_value = "ctrl-]", value_parser = parse::detach_key)]
+    detach_key: DetachKey,
+
+    /// Write a recording of the session to a file (asciicast v2, for asciinema and its kin).
+    #[arg(long, value_name = "FILE")]
+    record: Option<PathBuf>,
+
+    /// A shell string, or a program and its arguments [default: an interactive shell].
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// How long what is told to end may take before it is killed.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// How long the last output may take to be written.
+const LAST_WORDS: Duration = Duration::from_secs(1);
+
+/// Who resizes the window, for others who look at the terminal.
+const WHO: &str = "atoll shell";
+
+/// How the session came to its end.
+#[derive(Debug)]
+enum Outcome {
+    /// The program is over.
+    Ended(Box<EndRecord>),
+    /// Somebody pressed the key.
+    Detached,
+    /// A signal to us.
+    Interrupted(u8),
+    /// Our own terminal is gone.
+    HungUp,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let outcome = match runtime {
+        Ok(runtime) => runtime.block_on(in_sandbox(arguments)),
+        Err(error) => Err(Error::Internal { what: format!("failed to start: {error}") }),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            printer::failure(&error, false);
+            ExitCode::from(exit::of_error(&error))
+        }
+    }
+}
+
+async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
+    if !local::is_terminal() {
+        drop(printer::err(
+            b"error: standard input is no terminal\nhint: atoll run runs a command without one; --stdin passes input on\n",
+        ));
+        return Ok(exit::FAILED);
+    }
+    // Before anything is made: from here on a signal ends the session, not us.
+    let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
+    let mut interrupts = Interrupts::new(&kinds)?;
+    let record = arguments.record.as_deref().map(create).transpose()?;
+    let host = Host::new(Home::discover()?)?;
+    let sandbox = tokio::select! {
+        sandbox = host.create(arguments.sandbox.options()) => sandbox?,
+        number = interrupts.next() => return Ok(128 + number),
+    };
+    let outcome = session(&sandbox, arguments, record, &mut interrupts).await;
+    sandbox.destroy().await?;
+    outcome
+}
+
+fn create(path: &std::path::Path) -> Result<File, Error> {
+    File::create(path)
+        .map_err(|error| Error::Invalid { what: format!("cannot write the recording {}: {error}", path.display()) })
+}
+
+async fn session(
+    sandbox: &Sandbox,
+    arguments: Arguments,
+    record: Option<File>,
+    interrupts: &mut Interrupts,
+) -> Result<u8, Error> {
+    let detach_key = arguments.detach_key;
+    let resizes = signal(SignalKind::window_change()).map_err(|error| failed("watch the window", &error))?;
+    let terminal = sandbox.open_terminal(spec(arguments)).await?;
+    let raw = Raw::enter().map_err(|error| failed("take over the terminal", &error))?;
+    let seat = Seat { viewer: terminal.attach(from_start()), resizes, keys: local::keys(), detach_key };
+    let display = Display::start();
+    let outcome = seat.sit(&display, interrupts).await;
+    if !matches!(outcome, Outcome::Ended(_)) {
+        // What the program would have put back had it ended by itself.
+        drop(timeout(LAST_WORDS, display.show(terminal.screen().await.reset.into())).await);
+        drop(terminal.kill(GRACE).await);
+    }
+    drop(timeout(LAST_WORDS, display.finish()).await);
+    drop(raw);
+    if let Some(file) = record {
+        write_recording(&terminal, file).await?;
+    }
+    Ok(tell(&outcome))
+}
+
+fn from_start() -> ViewerOptions {
+    ViewerOptions { from: Attach::Cursor(0), ..ViewerOptions::default() }
+}
+
+fn spec(arguments: Arguments) -> TerminalSpec {
+    let invocation = match arguments.command.is_empty() {
+        true => Invocation::Interactive,
+        false => invocation(arguments.command),
+    };
+    let mut spec = TerminalSpec::new(invocation);
+    spec.env = arguments.place.env.into_iter().collect();
+    spec.cwd = arguments.place.cwd;
+    spec.user = arguments.place.user;
+    spec.size = local::size();
+    if let Some(term) = std::env::var_os("TERM").filter(|term| !term.is_empty()) {
+        spec.term = term;
+    }
+    spec
+}
+
+/// Who sits at the terminal: sees, types, drags the window.
+struct Seat {
+    viewer: Viewer,
+    resizes: Signal,
+    keys: mpsc::Receiver<Bytes>,
+    detach_key: DetachKey,
+}
+
+/// What woke us.
+enum Happening {
+    Interrupt(u8),
+    Resize,
+    Keys(Option<Bytes>),
+    Event(Option<TerminalEvent>),
+}
+
+impl Seat {
+    async fn sit(mut self, display: &Display, interrupts: &mut Interrupts) -> Outcome {
+        loop {
+            let happening = tokio::select! {
+                biased;
+                number = interrupts.next() => Happening::Interrupt(number),
+                Some(()) = self.resizes.recv() => Happening::Resize,
+                keys = self.keys.recv() => Happening::Keys(keys),
+                event = self.viewer.next() => Happening::Event(event),
+            };
+            let outcome = match happening {
+                Happening::Interrupt(number) => Some(Outcome::Interrupted(number)),
+                Happening::Resize => self.resize().await,
+                Happening::Keys(keys) => self.typed(keys, display, interrupts).await,
+                Happening::Event(event) => show(event, display, interrupts).await,
+            };
+            if let Some(outcome) = outcome {
+                return outcome;
+            }
+        }
+    }
+
+    async fn resize(&self) -> Option<Outcome> {
+        // Its program may just have ended; that is told next.
+        drop(self.viewer.resize(local::size(), WHO).await);
+        None
+    }
+
+    /// Goes on showing while the program does not take the keys: it may be waiting for us to take its output.
+    async fn typed(&mut self, keys: Option<Bytes>, display: &Display, interrupts: &mut Interrupts) -> Option<Outcome> {
+        let Some(keys) = keys else {
+            return Some(Outcome::HungUp);
+        };
+        let (keys, detached) = self.detach_key.split(keys);
+        let terminal = self.viewer.terminal().clone();
+        let writing = terminal.write(keys);
+        tokio::pin!(writing);
+        loop {
+            let event = tokio::select! {
+                // Its program may just have ended; that is told next.
+                _ = &mut writing => return detached.then_some(Outcome::Detached),
+                number = interrupts.next() => return Some(Outcome::Interrupted(number)),
+                event = self.viewer.next() => event,
+            };
+            if let Some(outcome) = show(event, display, interrupts).await {
+                return Some(outcome);
+            }
+        }
+    }
+}
+
+async fn show(event: Option<TerminalEvent>, display: &Display, interrupts: &mut Interrupts) -> Option<Outcome> {
+    let bytes = match event {
+        None => return Some(Outcome::HungUp),
+        Some(TerminalEvent::Exit(end)) => return Some(Outcome::Ended(end)),
+        Some(TerminalEvent::Resized(_)) => return None,
+        Some(TerminalEvent::Output { bytes, .. }) => bytes,
+        Some(TerminalEvent::Truncated { from, to }) => {
+            format!("\r\natoll: {} bytes of output were dropped here\r\n", to - from).into()
+        }
+    };
+    tokio::select! {
+        shown = display.show(bytes) => (!shown).then_some(Outcome::HungUp),
+        number = interrupts.next() => Some(Outcome::Interrupted(number)),
+    }
+}
+
+async fn write_recording(terminal: &Terminal, mut file: File) -> Result<(), Error> {
+    let mut recording = terminal.recording(0);
+    while let Some(line) = recording.next().await? {
+        file.write_all(&line).map_err(|error| failed("write the recording", &error))?;
+    }
+    Ok(())
+}
+
+/// Says what the exit code alone does not, and gives the code.
+fn tell(outcome: &Outcome) -> u8 {
+    match outcome {
+        Outcome::Ended(end) => {
+            exit::explain(end);
+            exit::of_end(end)
+        }
+        Outcome::Detached => {
+            drop(printer::err(b"\natoll: detached; the sandbox was a throw-away one and is gone\n"));
+            0
+        }
+        Outcome::Interrupted(number) => 128 + number,
+        Outcome::HungUp => 128 + 1,
+    }
+}
+
+fn failed(what: &str, error: &std::io::Error) -> Error {
+    Error::Internal { what: format!("failed to {what}: {error}") }
+}

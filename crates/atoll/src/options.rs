@@ -1,0 +1,96 @@
+//! Options that several subcommands share.
+
+use std::ffi::OsString;
+use std::path::PathBuf;
+
+use atoll_isolation::Isolation;
+use atoll_protocol::SandboxName;
+use atoll_runtime::{Invocation, Limits, SandboxOptions};
+use clap::{Args, ValueEnum};
+
+use crate::parse;
+
+/// Where and as whom a command runs.
+#[derive(Debug, Args)]
+pub(crate) struct Place {
+    /// Set a variable (NAME=VALUE), take it from here (NAME), or unset it (NAME-).
+    #[arg(short, long = "env", value_name = "VARIABLE", value_parser = parse::variable)]
+    pub(crate) env: Vec<(OsString, Option<OsString>)>,
+
+    /// Working directory; relative ones are below /workspace.
+    #[arg(short = 'C', long, value_name = "DIR")]
+    pub(crate) cwd: Option<PathBuf>,
+
+    /// User inside: a name, a number, or either with :GROUP [default: root].
+    #[arg(short, long)]
+    pub(crate) user: Option<String>,
+}
+
+/// What the sandbox is like.
+#[derive(Debug, Args)]
+pub(crate) struct SandboxArguments {
+    /// Memory that the sandbox may use (512m, 2g).
+    #[arg(short, long, value_name = "SIZE", value_parser = parse::size)]
+    memory: Option<u64>,
+
+    /// Processes and threads that the sandbox may have.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
+    pids: Option<u64>,
+
+    /// Cores that the sandbox may use (0.5, 2).
+    #[arg(long, value_name = "CORES", value_parser = parse::cpus)]
+    cpus: Option<u64>,
+
+    /// Files that each process may have open.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(16..))]
+    open_files: Option<u64>,
+
+    /// Name of the sandbox, which is also its host name [default: made up].
+    #[arg(long, value_parser = |text: &str| SandboxName::new(text))]
+    name: Option<SandboxName>,
+
+    /// How the sandbox is walled off.
+    #[arg(long, value_enum, default_value_t = IsolationChoice::Namespaces)]
+    isolation: IsolationChoice,
+
+    /// Keep processes together by a warden even if cgroups could do it.
+    #[arg(long, hide = true)]
+    without_cgroups: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum IsolationChoice {
+    /// Own processes, files, network and users.
+    Namespaces,
+    /// None: on this machine as it is.
+    None,
+}
+
+impl SandboxArguments {
+    /// As the library takes them.
+    pub(crate) fn options(&self) -> SandboxOptions {
+        SandboxOptions {
+            name: self.name.clone(),
+            isolation: match self.isolation {
+                IsolationChoice::Namespaces => Isolation::Namespaces,
+                IsolationChoice::None => Isolation::None,
+            },
+            limits: Limits {
+                memory_bytes: self.memory,
+                pids: self.pids,
+                cpu_millis: self.cpus,
+                open_files: self.open_files,
+            },
+            without_cgroups: self.without_cgroups,
+            ..SandboxOptions::default()
+        }
+    }
+}
+
+/// One word is a shell string, several are a program and its arguments.
+pub(crate) fn invocation(mut words: Vec<OsString>) -> Invocation {
+    match words.len() {
+        1 => Invocation::Shell(words.remove(0)),
+        _ => Invocation::Argv(words),
+    }
+}
