@@ -50,7 +50,7 @@ impl Raw {
 impl Drop for Raw {
     fn drop(&mut self) {
         // A terminal that is gone has no modes to put back.
-        drop(rustix::termios::tcsetattr(stdin(), OptionalActions::Now, &self.before));
+        rustix::termios::tcsetattr(stdin(), OptionalActions::Now, &self.before).ok();
     }
 }
 
