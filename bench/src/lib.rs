@@ -14,6 +14,7 @@ pub mod alternatives;
 mod error;
 pub mod floors;
 mod judge;
+mod keys;
 mod machine;
 mod plan;
 mod report;
@@ -27,6 +28,7 @@ mod target;
 mod turns;
 
 pub use error::BenchError;
+pub use keys::key_to_echo;
 pub use machine::{LoadAverage, Machine};
 pub use plan::{Contender, Figure, Measure, Plan, Prepared, Role};
 pub use report::{ContenderReport, FigureReport, Judgement, Outcome, Report, VersusFloor};

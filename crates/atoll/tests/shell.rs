@@ -175,6 +175,19 @@ fn another_detach_key_leaves_the_usual_one_to_the_program() {
     assert_eq!(seat.code(), 0);
 }
 
+/// It never reads, and its terminal is full: the key gets through all the same.
+#[test]
+fn the_detach_key_overtakes_what_is_not_read() {
+    let mut seat = Seat::new(&["--", &format!("stty raw -echo; {UP}")]);
+    seat.sees("up2");
+    for _ in 0..20 {
+        seat.types(&"k".repeat(1000));
+    }
+    seat.types("\x1d");
+    seat.sees("detached");
+    assert_eq!(seat.code(), 0);
+}
+
 /// A program that draws on the second screen, and cannot clear up.
 #[test]
 fn signals_put_the_terminal_in_order() {

@@ -2,6 +2,8 @@
 //!
 //! What is measured is decided here; how (interleaving, quantiles, noise, verdicts) is `atoll-bench`'s business.
 
+mod keystroke;
+
 use std::fs;
 use std::io::{self, Write};
 use std::process::ExitCode;
@@ -111,6 +113,7 @@ impl Bench {
             ("create: new sandbox to first result", Box::new(|| self.create(runtime))),
             ("output: 200 MiB of stdout", Box::new(|| Ok(self.output(runtime)))),
             ("memory: growth over 200 MiB of stdout", Box::new(|| Ok(self.memory(runtime)))),
+            ("terminal: key to echo", Box::new(|| keystroke::figure(&self.sandbox, runtime, self.rounds))),
             ("kill: a tree of 1,000 processes", Box::new(|| Ok(self.kill(runtime)))),
         ]
     }

@@ -61,6 +61,9 @@ const GRACE: Duration = Duration::from_secs(1);
 /// How long the last output may take to be written.
 const LAST_WORDS: Duration = Duration::from_secs(1);
 
+/// Pieces of input that wait for a program which takes none. More stay in our own terminal, the detach key with them.
+const TYPED_AHEAD: usize = 256;
+
 /// Who resizes the window, for others who look at the terminal.
 const WHO: &str = "atoll shell";
 
@@ -177,24 +180,25 @@ struct Seat {
 enum Happening {
     Interrupt(u8),
     Resize,
-    Keys(Option<Bytes>),
+    Keys(mpsc::OwnedPermit<Bytes>, Option<Bytes>),
     Event(Option<TerminalEvent>),
 }
 
 impl Seat {
     async fn sit(mut self, display: &Display, interrupts: &mut Interrupts) -> Outcome {
+        let typist = typist(self.viewer.terminal().clone());
         loop {
             let happening = tokio::select! {
                 biased;
                 number = interrupts.next() => Happening::Interrupt(number),
                 Some(()) = self.resizes.recv() => Happening::Resize,
-                keys = self.keys.recv() => Happening::Keys(keys),
+                (permit, keys) = next_keys(&typist, &mut self.keys) => Happening::Keys(permit, keys),
                 event = self.viewer.next() => Happening::Event(event),
             };
             let outcome = match happening {
                 Happening::Interrupt(number) => Some(Outcome::Interrupted(number)),
                 Happening::Resize => self.resize().await,
-                Happening::Keys(keys) => self.typed(keys, display, interrupts).await,
+                Happening::Keys(permit, keys) => self.typed(permit, keys),
                 Happening::Event(event) => show(event, display, interrupts).await,
             };
             if let Some(outcome) = outcome {
@@ -209,26 +213,39 @@ impl Seat {
         None
     }
 
-    /// Goes on showing while the program does not take the keys: it may be waiting for us to take its output.
-    async fn typed(&mut self, keys: Option<Bytes>, display: &Display, interrupts: &mut Interrupts) -> Option<Outcome> {
+    /// The detach key is looked for here, in front of what the program has not taken yet.
+    fn typed(&mut self, permit: mpsc::OwnedPermit<Bytes>, keys: Option<Bytes>) -> Option<Outcome> {
         let Some(keys) = keys else {
             return Some(Outcome::HungUp);
         };
         let (keys, detached) = self.detach_key.split(keys);
-        let terminal = self.viewer.terminal().clone();
-        let writing = terminal.write(keys);
-        tokio::pin!(writing);
-        loop {
-            let event = tokio::select! {
-                // Its program may just have ended; that is told next.
-                _ = &mut writing => return detached.then_some(Outcome::Detached),
-                number = interrupts.next() => return Some(Outcome::Interrupted(number)),
-                event = self.viewer.next() => event,
-            };
-            if let Some(outcome) = show(event, display, interrupts).await {
-                return Some(outcome);
+        permit.send(keys);
+        detached.then_some(Outcome::Detached)
+    }
+}
+
+/// Types in order, in a task of its own: a program that takes no keys must not hold up its output.
+fn typist(terminal: Terminal) -> mpsc::Sender<Bytes> {
+    let (sender, mut receiver) = mpsc::channel(TYPED_AHEAD);
+    tokio::spawn(async move {
+        while let Some(keys) = receiver.recv().await {
+            if terminal.write(keys).await.is_err() {
+                break;
             }
         }
+    });
+    sender
+}
+
+/// The next keys, once there is room for them.
+async fn next_keys(
+    typist: &mpsc::Sender<Bytes>,
+    keys: &mut mpsc::Receiver<Bytes>,
+) -> (mpsc::OwnedPermit<Bytes>, Option<Bytes>) {
+    match typist.clone().reserve_owned().await {
+        Ok(permit) => (permit, keys.recv().await),
+        // The program is over; its end is told by another way.
+        Err(_) => std::future::pending().await,
     }
 }
 
