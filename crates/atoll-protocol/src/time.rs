@@ -67,9 +67,12 @@ impl std::str::FromStr for Timestamp {
             let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u64>().ok();
             let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
             let (hour, minute, second, millis) = (number(11..13)?, number(14..16)?, number(17..19)?, number(20..23)?);
-            let ranges = year >= 1970 && (1..=12).contains(&month) && (1..=31).contains(&day);
+            // Checked first: days are counted from 1970 on.
+            if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
+                return None;
+            }
             let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
-            ranges.then_some(Self(seconds * 1000 + millis))
+            Some(Self(seconds * 1000 + millis))
         };
         // Reading back exactly what we write, and nothing that only resembles it.
         parse()

@@ -285,6 +285,10 @@ impl Run {
             Control::Resize { size, by, done } => drop(done.send(self.resize(size, by))),
             Control::WantsInput { done } => {
                 let wants = crate::input::wants_input(&self.shared, &self.tree, self.stdin.as_ref()).await;
+                if wants {
+                    // What it asked for before it began to wait is then in the log.
+                    self.drain();
+                }
                 done.send(wants).ok();
             }
         }

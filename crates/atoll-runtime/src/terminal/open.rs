@@ -57,6 +57,7 @@ impl Owner {
                 self.status.send_modify(|status| {
                     status.state = ProcessState::Running;
                     status.pid = Some(pid);
+                    status.begun = true;
                     status.started_at = started_at.into();
                 });
                 let run = Run::new(parts, &process.spec().command, process.log().clone(), None);
