@@ -2,8 +2,10 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
+use std::fs::Permissions;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -240,10 +242,18 @@ impl From<io::Error> for Failed {
     }
 }
 
+/// Without a wall a command may run as any user of the host: the way to the workspace is open, and nothing beside it.
+fn open_workspace(dir: &Path) -> io::Result<()> {
+    let workspace = dir.join("disk/workspace");
+    std::fs::create_dir(&workspace)?;
+    std::fs::set_permissions(&workspace, Permissions::from_mode(0o1777))?;
+    std::fs::set_permissions(dir.join("logs"), Permissions::from_mode(0o700))?;
+    std::fs::set_permissions(dir, Permissions::from_mode(0o711))
+}
+
 fn plan(home: &Home, name: &SandboxName, dir: &SandboxDir, ids: Option<IdMap>) -> Result<Plan, Error> {
     let Some(ids) = ids else {
-        let workspace = dir.path.join("disk/workspace");
-        std::fs::create_dir(&workspace).map_err(|error| Error::io("make the workspace", &error))?;
+        open_workspace(&dir.path).map_err(|error| Error::io("make the workspace", &error))?;
         return Ok(Plan::unisolated());
     };
     let root =

@@ -114,14 +114,26 @@ pub fn change_directory(path: &std::ffi::CStr) -> io::Result<()> {
     check_int(unsafe { libc::chdir(path.as_ptr()) }).map(drop)
 }
 
+/// Opens a path as seen from here, but through none of /proc's magic links: those would lead to what this very process
+/// has open (openat2, RESOLVE_NO_MAGICLINKS).
+pub fn open_without_magic(path: &[u8], flags: i32, mode: u32) -> io::Result<OwnedFd> {
+    // A mode without a file to create is refused.
+    let mode = if flags & (libc::O_CREAT | libc::O_TMPFILE) == 0 { 0 } else { mode };
+    open_resolving(path, flags, mode, libc::RESOLVE_NO_MAGICLINKS)
+}
+
 /// Opens a path without following any symbolic link, wherever in it (openat2, RESOLVE_NO_SYMLINKS).
 pub fn open_without_links(path: &[u8], flags: i32, mode: u32) -> io::Result<OwnedFd> {
+    open_resolving(path, flags, mode, libc::RESOLVE_NO_SYMLINKS)
+}
+
+fn open_resolving(path: &[u8], flags: i32, mode: u32, resolve: u64) -> io::Result<OwnedFd> {
     let path = c_string(path)?;
     // SAFETY: an all-zero open_how is valid.
     let mut how: libc::open_how = unsafe { std::mem::zeroed() };
     how.flags = u64::try_from(flags | libc::O_CLOEXEC).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))?;
     how.mode = u64::from(mode);
-    how.resolve = libc::RESOLVE_NO_SYMLINKS;
+    how.resolve = resolve;
     // SAFETY: `path` and `how` live through the call; the size is that of `how`.
     let fd = check(unsafe {
         libc::syscall(libc::SYS_openat2, libc::AT_FDCWD, path.as_ptr(), &raw const how, size_of::<libc::open_how>())
