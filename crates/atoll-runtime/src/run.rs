@@ -10,7 +10,7 @@ use atoll_protocol::{EndReason, EndRecord, KillReceipt, ProcessState, Resized, S
 use bytes::Bytes;
 use std::os::fd::{AsFd, OwnedFd};
 use std::sync::Arc;
-use tokio::sync::{mpsc, oneshot, watch};
+use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::Error;
@@ -21,7 +21,7 @@ use crate::link::News;
 use crate::log::Log;
 use crate::pipes::{OurEnds, Position, Read, Reader};
 use crate::pty::Pty;
-use crate::shared::Shared;
+use crate::shared::{Shared, YOUNG};
 use crate::terminal::Window;
 use crate::tree::{SignalScope, Tree};
 
@@ -120,6 +120,7 @@ pub(crate) struct Run {
     limit: Option<u64>,
     clocks: Clocks,
     killing: Option<Duration>,
+    young: Option<OwnedSemaphorePermit>,
     receipts: Vec<oneshot::Sender<KillReceipt>>,
     asked: bool,
     signalled: u64,
@@ -131,6 +132,7 @@ pub(crate) struct Run {
 #[derive(Debug, Default)]
 struct Clocks {
     timeout: Option<Instant>,
+    grown: Option<Instant>,
     idle_after: Option<Duration>,
     idle: Option<Instant>,
     grace: Option<Instant>,
@@ -140,7 +142,7 @@ struct Clocks {
 
 impl Clocks {
     fn next(&self) -> Option<Instant> {
-        [self.timeout, self.idle, self.grace, self.kill_again, self.receipt].into_iter().flatten().min()
+        [self.timeout, self.grown, self.idle, self.grace, self.kill_again, self.receipt].into_iter().flatten().min()
     }
 }
 
@@ -188,13 +190,16 @@ pub(crate) struct Started {
     pub(crate) window: Option<Window>,
     pub(crate) started: Instant,
     pub(crate) started_at: SystemTime,
+    /// Its place among those that are just starting.
+    pub(crate) young: Option<OwnedSemaphorePermit>,
 }
 
 impl Run {
     pub(crate) fn new(parts: Started, command: &Command, log: Log, captures: Option<Captures>) -> Self {
-        let Started { shared, id, number, tree, pidfd, news, ends, window, started, started_at } = parts;
+        let Started { shared, id, number, tree, pidfd, news, ends, window, started, started_at, young } = parts;
         let clocks = Clocks {
             timeout: command.timeout.map(|limit| started + limit),
+            grown: Some(started + YOUNG),
             idle_after: command.idle_timeout,
             idle: command.idle_timeout.map(|limit| started + limit),
             ..Clocks::default()
@@ -210,6 +215,7 @@ impl Run {
             exit: None,
             printed: 0,
             killing: None,
+            young,
             receipts: Vec::new(),
             asked: false,
             signalled: 0,
@@ -330,6 +336,7 @@ impl Run {
             Some(News::Exited { status: code, usage, alone }) => {
                 self.exit = Some(Exit { status: code, usage, at: Instant::now(), wall: SystemTime::now() });
                 self.clocks.timeout = None;
+                self.grow_up();
                 self.clocks.idle = None;
                 self.clocks.idle_after = None;
                 self.drain();
@@ -423,6 +430,9 @@ impl Run {
 
     async fn deadline(&mut self, status: &watch::Sender<Status>) {
         let now = Instant::now();
+        if rung(&mut self.clocks.grown, now) {
+            self.grow_up();
+        }
         if rung(&mut self.clocks.timeout, now) {
             self.on(Event::TimedOut, status).await;
         }
@@ -454,6 +464,12 @@ impl Run {
                 Effect::Finish => self.finish().await,
             }
         }
+    }
+
+    /// Makes room for the next that wants to start.
+    fn grow_up(&mut self) {
+        self.clocks.grown = None;
+        self.young = None;
     }
 
     /// TERM, and CONT so that what is stopped can act on it. A terminal goes with HUP first: interactive shells do not

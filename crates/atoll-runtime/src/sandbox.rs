@@ -425,9 +425,10 @@ impl Sandbox {
         self.inner.shared.link.open(path, 0).await
     }
 
-    /// What its processes use now.
+    /// What its processes use now. Counted where the sandbox has a limit; without one, nothing is known.
     pub fn usage(&self) -> cgroup::Usage {
-        self.inner.shared.group.as_ref().map(Group::usage).unwrap_or_default()
+        let limited = self.inner.shared.group.as_ref().filter(|group| group.limits() != cgroup::Limits::default());
+        limited.map(Group::usage).unwrap_or_default()
     }
 
     /// Ends everything in it and removes everything of it.

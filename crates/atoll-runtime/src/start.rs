@@ -108,6 +108,8 @@ async fn attempt(
     argv: &[OsString],
     standard: &Standard,
 ) -> Result<(u32, Started), Error> {
+    // Never closed, so there is always a permit to come.
+    let young = Arc::clone(&shared.starts).acquire_owned().await.ok();
     let number = shared.next_number();
     let tree = shared.new_tree(number, command.memory_bytes)?;
     let spawn = Spawn { session: standard.session(), ..spawn_request(shared, number, command, user, argv, &tree)? };
@@ -144,6 +146,7 @@ async fn attempt(
                 window: standard.window(),
                 started,
                 started_at,
+                young,
             },
         )),
         Err(error) => {

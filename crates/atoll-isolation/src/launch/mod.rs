@@ -17,7 +17,7 @@ pub use error::LaunchError;
 pub use ids::Ids;
 pub use keeper::Keeper;
 
-use crate::cgroup::Group;
+use crate::cgroup::{Group, Limits};
 use crate::channel::Channel;
 #[cfg(feature = "embed")]
 use crate::embed;
@@ -78,7 +78,9 @@ impl Launcher {
         let started = clone::start(self.program.as_fd(), theirs.as_fd(), &["init"], Some(&into))
             .map_err(|error| LaunchError::cloning(plan.namespaces != 0, error))?;
         drop(theirs);
-        if let Some(group) = group {
+        // Moving a process between v1 cgroups waits for the whole machine (a grace period of milliseconds), so it is done
+        // only if there is a limit to keep. In v2 init was born where it belongs.
+        if let Some(group) = group.filter(|group| group.limits() != Limits::default()) {
             group
                 .enter_v1(started.pid)
                 .map_err(|error| LaunchError::new("enter the sandbox's cgroups", io::Error::other(error)))?;
