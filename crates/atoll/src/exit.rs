@@ -82,3 +82,19 @@ pub(crate) fn explain(end: &EndRecord) {
     };
     drop(printer::err(text.as_bytes()));
 }
+
+/// Runs a command's work to its end and turns its outcome into an exit code; a failure is told first.
+pub(crate) fn after(work: impl Future<Output = Result<u8, Error>>, as_json: bool) -> ExitCode {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+    let outcome = match runtime {
+        Ok(runtime) => runtime.block_on(work),
+        Err(error) => Err(Error::Internal { what: format!("failed to start: {error}") }),
+    };
+    match outcome {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => {
+            printer::failure(&error, as_json);
+            ExitCode::from(of_error(&error))
+        }
+    }
+}

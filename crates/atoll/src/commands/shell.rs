@@ -82,18 +82,7 @@ enum Outcome {
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let outcome = match runtime {
-        Ok(runtime) => runtime.block_on(in_sandbox(arguments)),
-        Err(error) => Err(Error::Internal { what: format!("failed to start: {error}") }),
-    };
-    match outcome {
-        Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            printer::failure(&error, false);
-            ExitCode::from(exit::of_error(&error))
-        }
-    }
+    exit::after(in_sandbox(arguments), false)
 }
 
 async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
