@@ -158,7 +158,7 @@ fn check_text(what: &str, text: &OsStr) -> Result<(), Error> {
 }
 
 /// Names as POSIX has them, less strictly: whatever has no `=` and no NUL can be set; empty cannot.
-fn check_variable(name: &OsStr, value: Option<&OsStr>) -> Result<(), Error> {
+pub(crate) fn check_variable(name: &OsStr, value: Option<&OsStr>) -> Result<(), Error> {
     let shown = name.to_string_lossy();
     if name.is_empty() || name.as_bytes().iter().any(|byte| *byte == b'=' || *byte == 0) {
         return Err(Error::invalid(format!("`{}` is no name for a variable", shown.escape_debug())));

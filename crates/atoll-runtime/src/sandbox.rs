@@ -20,7 +20,7 @@ use atoll_isolation::{
 use atoll_protocol::{KillReceipt, ProcessId, SandboxName, TerminalId};
 
 use crate::Error;
-use crate::command::Command;
+use crate::command::{Command, check_variable};
 use crate::exec::{Captures, ExecOutput};
 use crate::home::{CGROUPS, Home, SandboxDir};
 use crate::link::Link;
@@ -95,6 +95,9 @@ impl Host {
 
     /// Makes a sandbox.
     pub async fn create(&self, options: SandboxOptions) -> Result<Sandbox, Error> {
+        for (name, value) in &options.env {
+            check_variable(name, Some(value))?;
+        }
         let host = Arc::clone(&self.inner);
         let made = tokio::task::spawn_blocking(move || Making::run(&host, options));
         let made =

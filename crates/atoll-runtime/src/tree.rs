@@ -8,6 +8,7 @@ use std::time::Duration;
 
 use atoll_isolation::cgroup::{self, Leaf};
 use atoll_isolation::sys::process;
+use atoll_protocol::Signal;
 
 use crate::Error;
 use crate::link::Link;
@@ -88,7 +89,7 @@ impl Tree {
                 drop(leaf.kill());
                 count
             }
-            Self::Warden(command) => link.sweep(*command, libc_kill()).await.unwrap_or(0),
+            Self::Warden(command) => link.sweep(*command, Signal::KILL.number()).await.unwrap_or(0),
         }
     }
 
@@ -109,10 +110,6 @@ fn signal_in_motion(leaf: &Leaf, signal: i32) -> usize {
     let reached =
         |(pid, pidfd): &&(u32, OwnedFd)| still.contains(pid) && process::signal_pidfd(pidfd.as_fd(), signal).is_ok();
     opened.iter().filter(reached).count()
-}
-
-fn libc_kill() -> i32 {
-    atoll_protocol::Signal::KILL.number()
 }
 
 /// A process that has ended in the meantime needs no signal.

@@ -167,12 +167,15 @@ impl Supervisor {
                         done.send(KillReceipt { signalled: 0, survivors: 0 }).ok();
                         return false;
                     }
+                    // What does not run wants nothing; it may when it runs again.
+                    Control::WantsInput { done } => {
+                        done.send(false).ok();
+                    }
                     // Nothing runs that could take it: dropping it says "ended".
                     Control::Signal { .. }
                     | Control::Write { .. }
                     | Control::CloseStdin { .. }
-                    | Control::Resize { .. }
-                    | Control::WantsInput { .. } => {}
+                    | Control::Resize { .. } => {}
                 },
             }
         }
