@@ -3,7 +3,7 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use super::check_int;
+use super::{check_int, fd};
 
 /// Most descriptors one message carries. The widest (a setup with all sources) needs fewer.
 pub const MAX_FDS: usize = 16;
@@ -23,6 +23,59 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     // SAFETY: as above.
     let second = unsafe { OwnedFd::from_raw_fd(ends[1]) };
     Ok((first, second))
+}
+
+/// An exclusive lock on a name in the abstract socket space: held while the descriptor lives, gone with the process.
+pub fn claim_name(name: &[u8]) -> io::Result<Option<OwnedFd>> {
+    match bind_abstract(libc::SOCK_DGRAM, name) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// Connections that may wait to be accepted.
+const BACKLOG: libc::c_int = 16;
+
+/// A SEQPACKET listener with a name in the abstract socket space of the current network namespace; never waits.
+pub fn listen(name: &[u8]) -> io::Result<OwnedFd> {
+    let socket = bind_abstract(libc::SOCK_SEQPACKET | libc::SOCK_NONBLOCK, name)?;
+    // SAFETY: plain integers.
+    check_int(unsafe { libc::listen(socket.as_raw_fd(), BACKLOG) })?;
+    Ok(socket)
+}
+
+fn bind_abstract(kind: libc::c_int, name: &[u8]) -> io::Result<OwnedFd> {
+    // SAFETY: plain integers.
+    let socket = fd::owned(unsafe { libc::socket(libc::AF_UNIX, kind | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: an all-zero sockaddr_un is valid.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::sa_family_t::try_from(libc::AF_UNIX).expect("a small constant");
+    // The first byte stays zero: that makes the name abstract.
+    for (slot, byte) in address.sun_path.iter_mut().skip(1).zip(name) {
+        *slot = libc::c_char::from_ne_bytes([*byte]);
+    }
+    let length = size_of::<libc::sa_family_t>() + 1 + name.len().min(address.sun_path.len() - 1);
+    let length = libc::socklen_t::try_from(length).expect("at most 110 bytes");
+    // SAFETY: `address` is a sockaddr_un of which `length` bytes are meant.
+    check_int(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+    Ok(socket)
+}
+
+/// Takes a connection, close-on-exec, and tells which process made it, by its pid here. `WouldBlock` if there is none.
+pub fn accept(listener: BorrowedFd<'_>) -> io::Result<(OwnedFd, u32)> {
+    let none: *mut libc::sockaddr = std::ptr::null_mut();
+    let flags = libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK;
+    // SAFETY: no address is asked for.
+    let raw = unsafe { libc::accept4(listener.as_raw_fd(), none, std::ptr::null_mut(), flags) };
+    let connection = fd::owned(raw)?;
+    let mut peer = libc::ucred { pid: 0, uid: 0, gid: 0 };
+    let mut length = libc::socklen_t::try_from(size_of::<libc::ucred>()).expect("12 bytes");
+    let option = libc::SO_PEERCRED;
+    // SAFETY: `peer` has room for `length` bytes.
+    let got = unsafe { libc::getsockopt(raw, libc::SOL_SOCKET, option, (&raw mut peer).cast(), &raw mut length) };
+    check_int(got)?;
+    Ok((connection, u32::try_from(peer.pid).unwrap_or(0)))
 }
 
 /// Whether a call may wait.
