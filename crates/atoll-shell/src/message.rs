@@ -1,4 +1,4 @@
-//! What agent and shell say to each other: one [`Order`] in, one [`Report`] back, over a SEQPACKET connection.
+//! What agent and shell say to each other: one [`Order`] in, one [`Report`] back, over a connection made for each.
 //!
 //! Both ends are built from this file at the same time and run on the same machine, so numbers are in native order.
 

@@ -49,7 +49,7 @@ pub enum Request {
         /// Pids inside.
         pids: Vec<u32>,
     },
-    /// Make a SEQPACKET listener with an abstract name inside. Answer: [`Event::Opened`] with the socket.
+    /// Make a datagram socket with an abstract name inside, that tells who sends to it. Answer: [`Event::Opened`] with the socket.
     Listen {
         /// Names the answer.
         tag: u32,

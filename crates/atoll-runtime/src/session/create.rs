@@ -10,6 +10,7 @@ use super::handle::{Session, Status};
 use super::owner::{ASKS_MAX, Owner};
 use super::shell::{Born, Shell};
 use super::snapshot::{self, Snapshot};
+use super::spare::Spare;
 use super::spec::SessionSpec;
 use crate::Error;
 use crate::command::{Command, Invocation};
@@ -34,6 +35,7 @@ pub(crate) async fn create(
     let owner = Owner::new(Arc::clone(shared), session.clone(), spec, born.shell, asked, status, from);
     reservation.fill(session.clone());
     tokio::spawn(owner.live());
+    Spare::refill(shared);
     Ok(session)
 }
 
@@ -44,6 +46,12 @@ pub(super) async fn born(
     spec: &SessionSpec,
     from: Option<&Snapshot>,
 ) -> Result<Born, Error> {
+    if from.is_none()
+        && spec.user.is_none()
+        && let Some(spare) = shared.spare.take()
+    {
+        return fit(shared, spare, spec).await;
+    }
     let command = spec.command();
     let (command, script) = match from {
         None => snapshot::from_nothing(&command, &shared.env, &spec.options),
@@ -55,11 +63,41 @@ pub(super) async fn born(
         }
     };
     let born = Shell::start(shared, id.as_str(), &command, &script).await?;
-    if from.is_none() && !born.complaints.is_empty() {
-        // Asked for by name, and not to be had.
-        let complaint = born.complaints.clone();
-        born.shell.destroy(shared).await;
-        return Err(Error::invalid(complaint));
+    if from.is_some() { Ok(born) } else { without_complaint(shared, born).await }
+}
+
+/// Makes a spare shell what was asked for.
+async fn fit(shared: &Arc<Shared>, mut spare: Born, spec: &SessionSpec) -> Result<Born, Error> {
+    match dress(shared, &mut spare, spec).await {
+        Ok(()) => without_complaint(shared, spare).await,
+        Err(error) => {
+            spare.shell.destroy(shared).await;
+            Err(error)
+        }
     }
-    Ok(born)
+}
+
+async fn dress(shared: &Shared, spare: &mut Born, spec: &SessionSpec) -> Result<(), Error> {
+    if let Some(cwd) = &spec.cwd {
+        let (told, complaint) = spare.shell.run(shared, &snapshot::elsewhere(cwd)).await?;
+        if told.report.status != 0 {
+            let why = complaint.rsplit(": ").next().unwrap_or_default().to_lowercase();
+            return Err(Error::CwdNotFound { cwd: cwd.to_string_lossy().into_owned(), why });
+        }
+        spare.cwd = told.cwd;
+    }
+    let script = snapshot::over_nothing(spec);
+    if !script.is_empty() {
+        (_, spare.complaints) = spare.shell.run(shared, &script).await?;
+    }
+    Ok(())
+}
+
+/// What was asked for by name must be had.
+async fn without_complaint(shared: &Shared, born: Born) -> Result<Born, Error> {
+    if born.complaints.is_empty() {
+        return Ok(born);
+    }
+    born.shell.destroy(shared).await;
+    Err(Error::invalid(born.complaints))
 }

@@ -21,6 +21,7 @@ use super::order;
 use super::part::Part;
 use super::shell::{self, Shell};
 use super::snapshot::Snapshot;
+use super::spare::Spare;
 use super::spec::{SessionSpec, StartFrom};
 use super::turn::{self, Turn};
 use crate::Error;
@@ -464,6 +465,7 @@ impl Owner {
 
     async fn delete(&mut self) {
         self.shared.sessions.forget(self.session.id());
+        Spare::discard_if_unused(&self.shared).await;
         self.retire();
         for (mut tree, mut news, number) in std::mem::take(&mut self.old) {
             shell::end_tree(&self.shared, &mut tree, &mut news).await;

@@ -48,6 +48,12 @@ impl Registry {
         self.table().sessions.clone()
     }
 
+    /// Whether there is none, and none on its way.
+    pub(crate) fn is_empty(&self) -> bool {
+        let table = self.table();
+        table.sessions.is_empty() && table.reserved.is_empty()
+    }
+
     pub(crate) fn forget(&self, id: &SessionId) {
         self.table().sessions.retain(|session| session.id() != id);
     }

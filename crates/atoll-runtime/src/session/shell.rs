@@ -24,6 +24,9 @@ use crate::tree::Tree;
 /// How long a new shell may take to say that it is there, or to be brought to a state. It takes milliseconds.
 const READY_WITHIN: Duration = Duration::from_secs(10);
 
+/// A datagram that does not fit (errno(3)).
+const EMSGSIZE: i32 = rustix::io::Errno::MSGSIZE.raw_os_error();
+
 /// What a new shell may say of its failure.
 const COMPLAINT_MAX: usize = 64 * 1024;
 
@@ -47,12 +50,10 @@ pub(super) struct Shell {
 /// The way to a shell and back.
 #[derive(Debug)]
 pub(super) struct Wire {
-    /// Who may connect.
+    /// Who may speak.
     shell: u32,
-    listener: AsyncFd<OwnedFd>,
-    /// Its connection: it has not reported yet.
-    greeting: Option<AsyncFd<OwnedFd>>,
-    /// Its connection: it has reported and waits for an order.
+    socket: AsyncFd<OwnedFd>,
+    /// Its connection: it waits for an order.
     waiting: Option<OwnedFd>,
     token: [u8; TOKEN],
     flags: u8,
@@ -69,21 +70,29 @@ pub(super) struct Born {
 impl Shell {
     /// Starts a shell and waits until it is ready, in the state that the script describes.
     pub(super) async fn start(shared: &Arc<Shared>, id: &str, command: &Command, script: &[u8]) -> Result<Born, Error> {
-        let (name, listener) = listen(shared).await?;
+        let name = format!("atoll-{}", crate::sandbox::random_text(24)?);
         let limits = match &command.invocation {
             Invocation::Session { limits, .. } => limits.clone(),
             Invocation::Shell(_) | Invocation::Argv(_) | Invocation::Interactive | Invocation::Restored { .. } => {
                 Vec::new()
             }
         };
-        let command = Command { invocation: Invocation::Session { listener: name, limits }, ..command.clone() };
-        let (pid, started) = start::start(shared, id, &command, &Standard::Pipes).await.map_err(no_bash)?;
-        let Started { tree, main, news, ends, number, .. } = started;
-        let process =
-            ShellProcess::new(pid, main.into_pidfd()?).map_err(|error| Error::io("look at the shell", &error))?;
-        let (greeting, waiting) = (None, None);
-        let wire = Wire { shell: process.outside, listener, greeting, waiting, token: [0; TOKEN], flags: 0 };
-        let mut shell = Self { process: Arc::new(process), number, news, tree, wire };
+        let command = Command { invocation: Invocation::Session { listener: name.clone(), limits }, ..command.clone() };
+        // Asked for in this order, and done so: the socket is there before the shell is.
+        let (socket, started) =
+            tokio::join!(biased; listen(shared, &name), start::start(shared, id, &command, &Standard::Pipes));
+        let (pid, started) = started.map_err(no_bash)?;
+        let Started { mut tree, main, mut news, ends, number, .. } = started;
+        let wire = main.into_pidfd().and_then(|pidfd| Wire::new(pid, pidfd, socket?));
+        let (process, wire) = match wire {
+            Ok(made) => made,
+            Err(error) => {
+                end_tree(shared, &mut tree, &mut news).await;
+                shared.link.forget(number);
+                return Err(error);
+            }
+        };
+        let mut shell = Self { process, number, news, tree, wire };
         let ready = tokio::time::timeout(READY_WITHIN, shell.become_ready(shared, ends, script)).await;
         match ready.unwrap_or_else(|_| Err(not_ready("it did not get ready in time"))) {
             Ok((cwd, complaints)) => Ok(Born { shell, cwd, complaints }),
@@ -108,17 +117,21 @@ impl Shell {
         if script.is_empty() {
             return Ok((told.cwd, String::new()));
         }
+        self.run(shared, script).await.map(|(told, complaints)| (told.cwd, complaints))
+    }
+
+    /// Runs a script of ours, and waits for its end. What it says on its standard error comes back.
+    pub(super) async fn run(&mut self, shared: &Shared, script: &[u8]) -> Result<(Told, String), Error> {
         let (theirs, ours) = pipes::make(&crate::Stdin::Closed, shared.null.as_fd(), None)
             .map_err(|error| Error::io("make pipes", &error))?;
         let standard = [theirs.stdin.as_fd(), theirs.stdout.as_fd(), theirs.stderr.as_fd()];
-        self.wire
-            .order(Task::Run, &order::plain(script), &standard)
-            .map_err(|error| Error::io("speak to the shell", &error))?;
+        let ordered = self.wire.order(Task::Run, &order::plain(script), &standard);
+        ordered.map_err(|error| Error::io("speak to the shell", &error))?;
         drop(theirs);
         tokio::select! {
             told = self.wire.told() => {
                 let told = told.map_err(|error| Error::io("hear from the shell", &error))?;
-                Ok((told.cwd, complaint(ours)))
+                Ok((told, complaint(ours)))
             }
             _ = self.news.recv() => Err(not_ready(&complaint(ours))),
         }
@@ -132,39 +145,30 @@ impl Shell {
 }
 
 impl Wire {
+    fn new(pid: u32, pidfd: OwnedFd, socket: AsyncFd<OwnedFd>) -> Result<(Arc<ShellProcess>, Self), Error> {
+        let process = ShellProcess::new(pid, pidfd).map_err(|error| Error::io("look at the shell", &error))?;
+        let wire = Self { shell: process.outside, socket, waiting: None, token: [0; TOKEN], flags: 0 };
+        Ok((Arc::new(process), wire))
+    }
+
     /// Waits for the shell's next report. Nothing is lost if the wait is given up.
     pub(super) async fn told(&mut self) -> io::Result<Told> {
+        let mut bytes = [0; message::REPORT + message::DIRECTORY];
         loop {
-            match &self.greeting {
-                None => {
-                    let mut ready = self.listener.readable().await?;
-                    match socket::accept(self.listener.as_fd()) {
-                        // Anybody inside may connect; the kernel says who did.
-                        Ok((connection, peer)) if peer == self.shell => match receive(connection.as_fd()) {
-                            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                                self.greeting = Some(link::register(connection)?);
-                            }
-                            told => {
-                                self.waiting = Some(connection);
-                                return self.check(told?);
-                            }
-                        },
-                        Ok(_) => {}
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready.clear_ready(),
-                        Err(error) => return Err(error),
-                    }
+            let mut ready = self.socket.readable().await?;
+            match socket::receive_from(self.socket.as_fd(), &mut bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready.clear_ready(),
+                // Anybody inside may send, also what does not fit; the kernel says who did.
+                Ok((length, mut fds, Some(sender))) if sender == self.shell && fds.len() == 1 => {
+                    let report = Report::decode(&bytes[..length]).ok_or(io::ErrorKind::InvalidData)?;
+                    self.waiting = fds.pop();
+                    // It says nothing more before it is told something; whatever else there is can wait until then.
+                    ready.clear_ready();
+                    return self.check(Told { report, cwd: bytes[message::REPORT..length].to_vec() });
                 }
-                Some(connection) => {
-                    let mut ready = connection.readable().await?;
-                    match receive(connection.as_fd()) {
-                        Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready.clear_ready(),
-                        told => {
-                            drop(ready);
-                            self.waiting = self.greeting.take().map(AsyncFd::into_inner);
-                            return self.check(told?);
-                        }
-                    }
-                }
+                Ok(_) => {}
+                Err(error) if error.raw_os_error() == Some(EMSGSIZE) => {}
+                Err(error) => return Err(error),
             }
         }
     }
@@ -208,20 +212,9 @@ pub(super) async fn end_tree(shared: &Shared, tree: &mut Tree, news: &mut mpsc::
     shared.link.ping().await.ok();
 }
 
-fn receive(connection: BorrowedFd<'_>) -> io::Result<Told> {
-    let mut bytes = [0; message::REPORT + message::DIRECTORY];
-    let (length, _) =
-        socket::receive_waiting(connection, &mut bytes, Waiting::Forbidden)?.ok_or(io::ErrorKind::ConnectionReset)?;
-    let report = Report::decode(&bytes[..length]).ok_or(io::ErrorKind::InvalidData)?;
-    Ok(Told { report, cwd: bytes[message::REPORT..length].to_vec() })
-}
-
-async fn listen(shared: &Shared) -> Result<(String, AsyncFd<OwnedFd>), Error> {
-    let name = format!("atoll-{}", crate::sandbox::random_text(24)?);
-    let listener =
-        shared.link.make_listener(name.as_bytes()).await?.map_err(|error| Error::io("make a listener", &error))?;
-    let listener = link::register(listener).map_err(|error| Error::io("watch a listener", &error))?;
-    Ok((name, listener))
+async fn listen(shared: &Shared, name: &str) -> Result<AsyncFd<OwnedFd>, Error> {
+    let socket = shared.link.make_listener(name.as_bytes()).await?;
+    socket.and_then(link::register).map_err(|error| Error::io("make the session's socket", &error))
 }
 
 /// What a shell has written on its standard error, for people.

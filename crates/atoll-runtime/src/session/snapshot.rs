@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use super::order::quote;
-use super::spec::is_name;
+use super::spec::{SessionSpec, is_name};
 use crate::command::Command;
 
 /// A variable.
@@ -299,6 +299,28 @@ pub(super) fn from_nothing(
     );
     withhold(&mut env);
     (Command { env, ..command.clone() }, script.bytes)
+}
+
+/// What makes a fresh shell of the default kind what was asked for. Empty if it is that already.
+pub(super) fn over_nothing(spec: &SessionSpec) -> Vec<u8> {
+    let mut script = Script::default();
+    for (name, value) in &spec.env {
+        match value {
+            Some(value) => script.line(&[b"export ", name.as_bytes(), b"=", &quote(value.as_bytes())]),
+            None => script.line(&[b"unset -v ", name.as_bytes()]),
+        }
+    }
+    for option in &spec.options {
+        script.line(&[b"set -o ", option.as_bytes()]);
+    }
+    script.bytes
+}
+
+/// What brings a fresh shell to another directory. As if it had been started there: it has not been anywhere before.
+pub(super) fn elsewhere(cwd: &Path) -> Vec<u8> {
+    let mut script = Script::default();
+    script.line(&[b"cd -- ", &quote(cwd.as_os_str().as_bytes()), b" && unset -v OLDPWD && export OLDPWD"]);
+    script.bytes
 }
 
 fn withhold(env: &mut BTreeMap<OsString, Option<OsString>>) {

@@ -6,7 +6,7 @@ use atoll_protocol::{EndReason, SessionId, SessionState, Signal};
 use atoll_runtime::{Command, Error, Filter, ProcessSpec, Session, SessionSpec, StartFrom, Stdin};
 use bytes::Bytes;
 
-use crate::harness::{Fixture, log_text, printed, soon};
+use crate::harness::{Fixture, eventually, log_text, printed, soon};
 
 in_every_mode! {
     one_thread {
@@ -23,6 +23,7 @@ in_every_mode! {
         a_process_starts_from_what_the_session_holds,
         deleting_ends_everything_at_once,
         ids_are_taken_once,
+        a_session_is_as_asked_for_whether_its_shell_was_spare_or_not,
         a_queued_command_can_be_cancelled,
     }
 }
@@ -246,7 +247,7 @@ async fn deleting_ends_everything_at_once(f: &Fixture) {
     assert!(matches!(soon(queued.ended()).await, Err(Error::SessionNotFound { .. })));
     assert!(matches!(f.sandbox.session(session.id()), Err(Error::SessionNotFound { .. })));
     assert!(matches!(soon(session.exec(Command::shell("true"))).await, Err(Error::SessionNotFound { .. })));
-    assert_eq!(f.alive(), Vec::<String>::new());
+    eventually("nothing is left", || f.alive().is_empty()).await;
 }
 
 async fn ids_are_taken_once(f: &Fixture) {
@@ -264,6 +265,37 @@ async fn ids_are_taken_once(f: &Fixture) {
     assert_eq!(f.sandbox.session(made.id()).unwrap().id().as_str(), "default");
     soon(made.delete()).await.unwrap();
     soon(soon(f.sandbox.create_session(spec)).await.unwrap().delete()).await.unwrap();
+}
+
+async fn a_session_is_as_asked_for_whether_its_shell_was_spare_or_not(f: &Fixture) {
+    let spec = SessionSpec {
+        cwd: Some("/tmp".into()),
+        env: [("A".into(), Some("it's".into())), ("HOME".into(), None)].into(),
+        options: vec!["pipefail".to_owned()],
+        ..SessionSpec::default()
+    };
+    let show =
+        "pwd; declare -p A OLDPWD; echo ${HOME-none} $? $- $0 $#; shopt -o pipefail; declare -x; alias; trap; umask";
+    // The first finds no spare; the later ones may.
+    let first = soon(f.sandbox.create_session(spec.clone())).await.unwrap();
+    let fresh = sh(&first, show).await;
+    for _ in 0..5 {
+        let next = soon(f.sandbox.create_session(spec.clone())).await.unwrap();
+        assert_eq!(sh(&next, show).await, fresh);
+        assert!(next.info().cwd.ends_with("/tmp"));
+        soon(next.delete()).await.unwrap();
+        let nowhere = SessionSpec { cwd: Some("/nowhere".into()), ..SessionSpec::default() };
+        match soon(f.sandbox.create_session(nowhere)).await {
+            Err(Error::CwdNotFound { cwd, why }) => {
+                assert_eq!((&*cwd, &*why), ("/nowhere", "no such file or directory"))
+            }
+            other => panic!("{other:?}"),
+        }
+        let odd = SessionSpec { options: vec!["sideways".to_owned()], ..SessionSpec::default() };
+        assert!(matches!(soon(f.sandbox.create_session(odd)).await, Err(Error::Invalid { .. })));
+    }
+    soon(first.delete()).await.unwrap();
+    assert_eq!(f.sandbox.sessions().len(), 0);
 }
 
 async fn a_queued_command_can_be_cancelled(f: &Fixture) {

@@ -11,10 +11,10 @@ use crate::message;
 pub(super) type Fd = c_int;
 
 const AF_UNIX: u16 = 1;
+const SOCK_DGRAM: c_int = 2;
 const SOCK_SEQPACKET: c_int = 5;
 const SOCK_CLOEXEC: c_int = 0o2_000_000;
 const MSG_NOSIGNAL: c_int = 0x4000;
-const MSG_CMSG_CLOEXEC: c_int = 0x4000_0000;
 const SOL_SOCKET: c_int = 1;
 const SCM_RIGHTS: c_int = 1;
 const F_DUPFD_CLOEXEC: c_int = 1030;
@@ -89,8 +89,8 @@ struct Stat {
 
 unsafe extern "C" {
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> Fd;
-    fn connect(socket: Fd, address: *const SockaddrUn, length: c_uint) -> c_int;
-    fn send(socket: Fd, bytes: *const c_void, length: usize, flags: c_int) -> isize;
+    fn socketpair(domain: c_int, kind: c_int, protocol: c_int, ends: *mut [Fd; 2]) -> c_int;
+    fn sendmsg(socket: Fd, message: *const Msghdr, flags: c_int) -> isize;
     fn recvmsg(socket: Fd, message: *mut Msghdr, flags: c_int) -> isize;
     fn read(fd: Fd, bytes: *mut c_void, length: usize) -> isize;
     fn write(fd: Fd, bytes: *const c_void, length: usize) -> isize;
@@ -140,35 +140,48 @@ pub(super) fn close(fd: Fd) {
     unsafe { c_close(fd) };
 }
 
-/// Connects to the agent's listener of this (abstract) name.
-pub(super) fn connect_to(name: &[u8]) -> Option<Fd> {
+/// Sends a message to the agent's socket of this (abstract) name, with one end of a new pair. Returns the other end, on
+/// which the answer comes. Nothing else of ours is open then.
+pub(super) fn call(name: &[u8], bytes: &[u8]) -> Option<Fd> {
     let mut address = SockaddrUn { family: AF_UNIX, path: [0; 108] };
     address.path.get_mut(1..=name.len())?.copy_from_slice(name);
-    // SAFETY: plain numbers.
-    let fd = unsafe { socket(c_int::from(AF_UNIX), SOCK_SEQPACKET | SOCK_CLOEXEC, 0) };
-    if fd < 0 {
+    let mut ends = [-1; 2];
+    // SAFETY: there is room for two descriptors.
+    if unsafe { socketpair(c_int::from(AF_UNIX), SOCK_SEQPACKET | SOCK_CLOEXEC, 0, &raw mut ends) } != 0 {
         return None;
     }
-    let length = c_uint::try_from(size_of::<u16>() + 1 + name.len()).ok()?;
-    loop {
-        // SAFETY: the address is valid for this length, which was checked above.
-        if unsafe { connect(fd, &raw const address, length) } == 0 {
-            return Some(fd);
-        }
-        if errno() != EINTR {
-            close(fd);
-            return None;
-        }
+    // SAFETY: plain numbers.
+    let socket = unsafe { socket(c_int::from(AF_UNIX), SOCK_DGRAM | SOCK_CLOEXEC, 0) };
+    let mut part = Iovec { base: bytes.as_ptr().cast_mut().cast(), length: bytes.len() };
+    let fds = [ends[1], -1, -1, -1];
+    let length = core::mem::offset_of!(Control, fds) + size_of::<Fd>();
+    let mut control = Control { length, level: SOL_SOCKET, kind: SCM_RIGHTS, fds };
+    let message = Msghdr {
+        name: (&raw mut address).cast(),
+        name_length: c_uint::try_from(size_of::<u16>() + 1 + name.len()).ok()?,
+        parts: &raw mut part,
+        part_count: 1,
+        control: (&raw mut control).cast(),
+        // As the kernel pads it.
+        control_length: length.next_multiple_of(size_of::<usize>()),
+        flags: 0,
+    };
+    let sent = send_whole(socket, &message, bytes.len());
+    close(socket);
+    close(ends[1]);
+    if sent {
+        return Some(ends[0]);
     }
+    close(ends[0]);
+    None
 }
 
-/// Sends one message.
-pub(super) fn send_all(fd: Fd, bytes: &[u8]) -> bool {
+fn send_whole(socket: Fd, message: &Msghdr, length: usize) -> bool {
     loop {
-        // SAFETY: the slice is valid for its length.
-        let sent = unsafe { send(fd, bytes.as_ptr().cast(), bytes.len(), MSG_NOSIGNAL) };
+        // SAFETY: every pointer in the message is to something that lives, of the length given beside it.
+        let sent = unsafe { sendmsg(socket, message, MSG_NOSIGNAL) };
         if sent >= 0 || errno() != EINTR {
-            return usize::try_from(sent) == Ok(bytes.len());
+            return usize::try_from(sent) == Ok(length);
         }
     }
 }
@@ -217,8 +230,9 @@ pub(super) fn receive(fd: Fd, bytes: &mut [u8]) -> Received {
         control_length: size_of::<Control>(),
         flags: 0,
     };
+    // Not close-on-exec: they become standard descriptors or are closed, and nothing is executed before that.
     // SAFETY: every pointer in the message is to a live local of the length given beside it.
-    let count = unsafe { recvmsg(fd, &raw mut message, MSG_CMSG_CLOEXEC) };
+    let count = unsafe { recvmsg(fd, &raw mut message, 0) };
     match usize::try_from(count) {
         Ok(0) => Received::Gone,
         Ok(count) => Received::Message(count, passed(&message, &control)),

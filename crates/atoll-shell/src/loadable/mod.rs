@@ -85,7 +85,7 @@ unsafe extern "C" fn start(words: *mut WordList) -> c_int {
     c::catch(message::GIVE_UP, Some(on_give_up));
     // SAFETY: a number in a process with one thread.
     unsafe { SHELL = c::pid() };
-    Shell { name, length, pid: c::pid(), standard: Standard::new() }.serve()
+    Shell { name, length, pid: c::pid(), standard: Standard::new(), used: c::cpu_time() }.serve()
 }
 
 /// Sets what makes bash unwind at its next look, whatever traps the user has set.
@@ -125,6 +125,8 @@ struct Shell {
     length: usize,
     pid: c_int,
     standard: Standard,
+    /// CPU time when the last command was over.
+    used: (u64, u64),
 }
 
 impl Shell {
@@ -133,8 +135,7 @@ impl Shell {
         let mut report = Report::new(Kind::Ready, [0; message::TOKEN]);
         loop {
             report.flags |= if c::is_alone() { message::ALONE } else { 0 };
-            let connection = self.connect();
-            tell(connection, &report);
+            let connection = self.tell(&report);
             report = self.obey(connection);
             if c::pid() != self.pid {
                 // A child of the shell has come here instead of ending: it must not speak for it.
@@ -143,10 +144,14 @@ impl Shell {
         }
     }
 
-    /// What the last command was given is let go first: its readers wait for that, and there may be few descriptors.
-    fn connect(&mut self) -> Fd {
-        self.standard.release();
-        match c::connect_to(&self.name[..self.length]) {
+    /// What the last command was given is let go after the report: its readers would be woken only to wait for that.
+    /// Unless the user has left us too few descriptors.
+    fn tell(&mut self, report: &Report) -> Fd {
+        let mut bytes = [0; message::REPORT + message::DIRECTORY];
+        let length = write_report(report, &mut bytes);
+        let first = c::call(&self.name[..self.length], &bytes[..length]);
+        self.standard.release(first);
+        match first.or_else(|| c::call(&self.name[..self.length], &bytes[..length])) {
             Some(connection) => connection,
             None => c::exit_now(LOST),
         }
@@ -183,7 +188,7 @@ impl Shell {
         self.standard.give(standard);
         let mut pieces = Pieces::new(payload);
         let mut report = Report::new(Kind::Done, order.token);
-        let before = c::cpu_time();
+
         // SAFETY: the payload lives until `leave`.
         let scope = match unsafe { Scope::enter(&mut pieces) } {
             Ok(scope) => scope,
@@ -198,15 +203,16 @@ impl Shell {
         report.flags |= if scope.leave() { 0 } else { message::CWD_LOST };
         // SAFETY: a number of bash's.
         report.status = unsafe { bash::last_command_exit_value };
-        let after = c::cpu_time();
-        report.user_us = after.0.saturating_sub(before.0);
-        report.system_us = after.1.saturating_sub(before.1);
+        // Nothing runs between two commands.
+        let before = core::mem::replace(&mut self.used, c::cpu_time());
+        report.user_us = self.used.0.saturating_sub(before.0);
+        report.system_us = self.used.1.saturating_sub(before.1);
         report
     }
 }
 
-fn tell(connection: Fd, report: &Report) {
-    let mut bytes = [0; message::REPORT + message::DIRECTORY];
+/// The report and the directory. Returns their length.
+fn write_report(report: &Report, bytes: &mut [u8; message::REPORT + message::DIRECTORY]) -> usize {
     bytes[..message::REPORT].copy_from_slice(&report.encode());
     let mut length = message::REPORT;
     // SAFETY: bash's own string, or null.
@@ -219,9 +225,7 @@ fn tell(connection: Fd, report: &Report) {
             length += directory.len();
         }
     }
-    if !c::send_all(connection, &bytes[..length]) {
-        c::exit_now(LOST);
-    }
+    length
 }
 
 /// Waits. A signal that is to end the shell does so here too, as it would between two lines of a script.
@@ -274,7 +278,9 @@ fn run_text(text: &[u8]) -> bool {
         core::ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len());
         bash::indirection_level = 0;
         let jumped = attempt::attempt((&raw mut bash::top_level).cast(), execute, copy.cast());
-        bash::restore_sigmask();
+        if jumped != 0 {
+            bash::restore_sigmask();
+        }
         let given_up = GIVEN_UP != 0 && jumped != 0;
         match jumped {
             0 | bash::DISCARD => {}

@@ -39,13 +39,17 @@ impl Standard {
         self.held = true;
     }
 
-    /// Lets go of what the command was given, so that nobody waits for us to close it.
-    pub(super) fn release(&mut self) {
+    /// Lets go of what the command was given, so that nobody waits for us to close it. `own` is ours.
+    pub(super) fn release(&mut self, own: Option<Fd>) {
         if !core::mem::take(&mut self.held) {
             return;
         }
         self.count = 0;
-        c::each_open(|fd| self.look_at(fd));
+        c::each_open(|fd| {
+            if Some(fd) != own {
+                self.look_at(fd);
+            }
+        });
         self.stands().iter().for_each(|stand| c::close(stand.fd));
     }
 
@@ -53,7 +57,7 @@ impl Standard {
         let Some(identity) = c::identity(fd) else { return };
         let Some(of) = self.which(fd, identity) else { return };
         if let Some(place) = self.stands.get_mut(self.count) {
-            *place = Stand { fd, of, close_on_exec: c::closes_on_exec(fd) };
+            *place = Stand { fd, of, close_on_exec: fd > 2 && c::closes_on_exec(fd) };
             self.count += 1;
         }
     }
@@ -72,13 +76,16 @@ impl Standard {
     pub(super) fn give(&mut self, new: [Fd; 3]) {
         self.given = new.map(c::identity);
         self.held = true;
-        let (ordinary, above) = (new == [1, 2, 3] && self.is_ordinary(), self.above());
-        // In the ordinary case each moves down by one, and none is overwritten before it has moved.
-        let sources = if ordinary { new } else { new.map(|fd| move_to(fd, above)) };
+        // The kernel has put them where the old ones were: the lowest numbers that were free.
+        if new == [0, 1, 2] && self.is_ordinary() {
+            return;
+        }
+        let above = self.above();
+        let sources = new.map(|fd| move_to(fd, above));
         for stand in self.stands() {
             c::duplicate_onto(sources[stand.of], stand.fd, stand.close_on_exec);
         }
-        if ordinary { c::close(3) } else { sources.into_iter().for_each(c::close) }
+        sources.into_iter().for_each(c::close);
     }
 
     /// 0, 1 and 2 stand for themselves, and nothing else stands for anything.

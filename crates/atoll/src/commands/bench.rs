@@ -115,7 +115,7 @@ impl Bench {
             ("output: 200 MiB of stdout", Box::new(|| Ok(self.output(runtime)))),
             ("memory: growth over 200 MiB of stdout", Box::new(|| Ok(self.memory(runtime)))),
             ("session: true", Box::new(|| session::exec(&self.sandbox, runtime, self.rounds))),
-            ("session: create", Box::new(|| Ok(session::making(&self.sandbox, runtime, self.rounds)))),
+            ("session: create", Box::new(|| session::making(&self.sandbox, runtime, self.rounds))),
             ("session: 100 MiB of stdout", Box::new(|| session::output(&self.sandbox, runtime, self.rounds))),
             ("session: memory beyond bash's own", Box::new(|| Ok(session::memory(&self.sandbox, runtime)))),
             ("terminal: key to echo", Box::new(|| keystroke::figure(&self.sandbox, runtime, self.rounds))),
