@@ -46,7 +46,8 @@ type Answer = (Event, Vec<OwnedFd>);
 #[derive(Debug)]
 pub(crate) struct Spawned {
     pub(crate) pid: u32,
-    pub(crate) pidfd: OwnedFd,
+    /// If it was wanted.
+    pub(crate) pidfd: Option<OwnedFd>,
 }
 
 /// A start that did not happen.
@@ -116,11 +117,19 @@ impl Link {
     pub(crate) async fn spawn(&self, spawn: Spawn, fds: &[BorrowedFd<'_>]) -> Result<Spawned, SpawnError> {
         let answer = self.ask(|tag| Request::Spawn { tag, spawn }, fds).await.map_err(SpawnError::Other)?;
         match answer {
-            (Event::Spawned { pid, .. }, mut fds) if fds.len() == 1 => Ok(Spawned { pid, pidfd: fds.remove(0) }),
+            (Event::Spawned { pid, .. }, mut fds) => Ok(Spawned { pid, pidfd: fds.pop() }),
             (Event::SpawnFailed { stage, errno, .. }, _) => {
                 Err(SpawnError::Refused { stage, error: io::Error::from_raw_os_error(errno) })
             }
             (other, _) => Err(SpawnError::Other(unexpected(&other))),
+        }
+    }
+
+    /// Signals the main process of a command. `false` if it is over.
+    pub(crate) async fn signal(&self, command: u64, signal: i32) -> Result<bool, Error> {
+        match self.ask(|tag| Request::Signal { tag, command, signal }, &[]).await? {
+            (Event::Counted { count, .. }, _) => Ok(count > 0),
+            (other, _) => Err(unexpected(&other)),
         }
     }
 

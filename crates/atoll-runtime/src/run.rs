@@ -122,7 +122,9 @@ impl Exit {
 /// What runs the command.
 #[derive(Debug)]
 pub(crate) enum Main {
-    /// A process of its own.
+    /// A child of init, which signals it for us.
+    Command,
+    /// A process that we signal ourselves.
     Process(OwnedFd),
     /// A session's shell.
     Turn,
@@ -133,7 +135,7 @@ impl Main {
     pub(crate) fn into_pidfd(self) -> Result<OwnedFd, Error> {
         match self {
             Self::Process(pidfd) => Ok(pidfd),
-            Self::Turn => Err(Error::Internal { what: "a command of a session has no process of its own".to_owned() }),
+            Self::Command | Self::Turn => Err(Error::Internal { what: "the process was not handed out".to_owned() }),
         }
     }
 }
@@ -379,6 +381,10 @@ impl Run {
                 Main::Process(pidfd) => process::signal_pidfd(pidfd.as_fd(), signal.number())
                     .map(|()| 1)
                     .map_err(|_| Error::ProcessEnded { id: self.id.clone() }),
+                Main::Command => match self.shared.link.signal(self.number, signal.number()).await? {
+                    true => Ok(1),
+                    false => Err(Error::ProcessEnded { id: self.id.clone() }),
+                },
                 // What a session's shell runs is all that there is to signal.
                 Main::Turn => self.tree.signal(&self.shared.link, signal.number()).await,
             },

@@ -120,6 +120,8 @@ async fn attempt(
         session: standard.session(),
         extras: extras.count(),
         unstoppable: matches!(command.invocation, Invocation::Session { .. }),
+        // Init signals its own children for us; a warden's child it does not know.
+        pidfd: matches!(command.invocation, Invocation::Session { .. }) || matches!(tree, Tree::Warden(_)),
         ..spawn_request(shared, number, command, user, argv, &tree)?
     };
     let (theirs, ours) = standard.make(shared, command, user).await?;
@@ -150,7 +152,7 @@ async fn attempt(
                 id: id.to_owned(),
                 number,
                 tree,
-                main: Main::Process(spawned.pidfd),
+                main: spawned.pidfd.map_or(Main::Command, Main::Process),
                 news,
                 ends: ours,
                 window: standard.window(),
@@ -207,6 +209,7 @@ fn spawn_request(
         warden: !in_cgroup,
         extras: 0,
         unstoppable: false,
+        pidfd: false,
     })
 }
 

@@ -45,7 +45,10 @@ impl Tree {
     pub(crate) async fn count(&self, link: &Link) -> u64 {
         match self {
             Self::Cgroup(leaf) => match leaf.populated() {
-                Ok(false) => 0,
+                Ok(false) => {
+                    leaf.note_empty();
+                    0
+                }
                 _ => leaf.count().map_or(0, |count| count as u64),
             },
             Self::Warden(_) => self.inside_pids(link).await.len() as u64,

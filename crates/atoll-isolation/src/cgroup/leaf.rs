@@ -30,6 +30,7 @@ pub struct Leaf {
     memory: Memory,
     held: Mutex<Held>,
     killed: AtomicBool,
+    empty: AtomicBool,
     pool: Arc<Pool>,
 }
 
@@ -53,7 +54,14 @@ enum Held {
 
 impl Leaf {
     pub(super) fn new(cell: Arc<Cell>, memory: Memory, pool: Arc<Pool>) -> Self {
-        Self { cell, memory, held: Mutex::new(Held::Running), killed: AtomicBool::new(false), pool }
+        Self {
+            cell,
+            memory,
+            held: Mutex::new(Held::Running),
+            killed: AtomicBool::new(false),
+            empty: AtomicBool::new(false),
+            pool,
+        }
     }
 
     /// The same leaf, with its memory counted elsewhere than before.
@@ -100,6 +108,11 @@ impl Leaf {
     /// True while anything of the command lives; zombies do not count. One pread(2).
     pub fn populated(&self) -> Result<bool, Error> {
         self.cell.populated()
+    }
+
+    /// Nothing of its command lives, as its user has seen: nothing will ever again.
+    pub fn note_empty(&self) {
+        self.empty.store(true, Ordering::Relaxed);
     }
 
     /// Waits until nothing of the command lives.
@@ -232,6 +245,7 @@ impl Drop for Leaf {
         // The kernel counts kills of a cgroup and compares the count of the *parent's* cgroup when a process is cloned
         // into it (cgroup_css_set_fork, seen on 6.18): one that was ever killed kills whatever is born in it.
         let reuse = if self.killed.load(Ordering::Relaxed) { Reuse::No } else { reuse };
-        self.pool.give_back(Arc::clone(&self.cell), reuse);
+        let empty = self.empty.load(Ordering::Relaxed) || matches!(self.cell.populated(), Ok(false));
+        self.pool.give_back(Arc::clone(&self.cell), empty, reuse);
     }
 }

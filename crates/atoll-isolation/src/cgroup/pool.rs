@@ -106,14 +106,11 @@ impl Pool {
 
     /// An empty leaf, from the idle ones if there is one.
     pub(super) fn take(&self) -> Result<Shared, Error> {
-        while let Some(cell) = self.pop()? {
-            // It was empty when it came; whoever was let in since keeps it.
-            if matches!(cell.populated(), Ok(false)) {
-                return Ok(cell);
-            }
-            self.discard(&cell.path);
+        // It was empty when it came, and only we let anything in.
+        match self.pop()? {
+            Some(cell) => Ok(cell),
+            None => self.make(),
         }
-        self.make()
     }
 
     /// A new leaf.
@@ -135,8 +132,7 @@ impl Pool {
     }
 
     /// Takes a leaf whose command is over: idle if it is empty, else removed when it is.
-    pub(super) fn give_back(&self, cell: Shared, reuse: Reuse) {
-        let empty = matches!(cell.populated(), Ok(false));
+    pub(super) fn give_back(&self, cell: Shared, empty: bool, reuse: Reuse) {
         let path = cell.path.clone();
         if !(empty && reuse == Reuse::Yes && self.shelve(cell)) {
             self.discard(&path);
@@ -172,7 +168,7 @@ impl Pool {
     pub(super) fn warm(&self, wanted: usize) -> Result<(), Error> {
         for _ in self.idle()?..wanted.min(IDLE_CAP) {
             let cell = self.make()?;
-            self.give_back(cell, Reuse::Yes);
+            self.give_back(cell, true, Reuse::Yes);
         }
         Ok(())
     }

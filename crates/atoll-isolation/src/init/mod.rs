@@ -79,12 +79,14 @@ struct Init {
     children: HashMap<u32, Role>,
     stack: Stack,
     own_namespace: bool,
+    /// How many of the children must not stay stopped.
+    continued: usize,
 }
 
 impl Init {
     fn new(channel: Channel, own_namespace: bool) -> io::Result<Self> {
         signal::hold_child_signal()?;
-        Ok(Self { channel, children: HashMap::new(), stack: Stack::new(), own_namespace })
+        Ok(Self { channel, children: HashMap::new(), stack: Stack::new(), own_namespace, continued: 0 })
     }
 
     fn serve(mut self) -> io::Result<()> {
@@ -115,7 +117,9 @@ impl Init {
         while let Ok(Some(ended)) = process::reap(false) {
             orphans |= self.report(ended)?;
         }
-        while let Some(pid) = process::stopped_child() {
+        while self.continued > 0
+            && let Some(pid) = process::stopped_child()
+        {
             if self.children.get(&pid).is_some_and(|role| role.is_continued()) {
                 process::kill(pid, libc::SIGCONT)?;
             }
@@ -126,7 +130,9 @@ impl Init {
     /// Tells the agent of an end. `true` if it was an orphan that nobody asked about.
     fn report(&mut self, ended: Reaped) -> io::Result<bool> {
         let Reaped { pid, status, usage } = ended;
-        match self.children.remove(&pid) {
+        let role = self.children.remove(&pid);
+        self.continued -= usize::from(role.is_some_and(Role::is_continued));
+        match role {
             Some(Role::Command { command, .. }) => {
                 self.channel.send(&Event::Exited { command, status, usage, alone: false }, &[])?;
                 Ok(false)
@@ -159,6 +165,11 @@ impl Init {
             Request::List { tag, members } => {
                 let pids = self.reach(members).map_or_else(Vec::new, |reach| reach.pids());
                 self.channel.send(&Event::Listed { tag, pids }, &[])
+            }
+            Request::Signal { tag, command, signal } => {
+                // Not reaped yet, so the number is still its own.
+                let sent = self.main_of(command).is_some_and(|pid| process::kill(pid, signal).is_ok());
+                self.channel.send(&Event::Counted { tag, count: u32::from(sent) }, &[])
             }
             Request::Pidfds { tag, pids } => self.hand_out_pidfds(tag, &pids),
             Request::Listen { tag, name } => self.hand_out(tag, socket::listen(&name)),
@@ -194,6 +205,13 @@ impl Init {
         })
     }
 
+    fn main_of(&self, command: u64) -> Option<u32> {
+        self.children.iter().find_map(|(pid, role)| match role {
+            Role::Command { command: of, .. } if *of == command => Some(*pid),
+            Role::Warden(_) | Role::Command { .. } => None,
+        })
+    }
+
     fn warden_of(&self, command: u64) -> Option<u32> {
         self.children.iter().find_map(|(pid, role)| match role {
             Role::Warden(of) if *of == command => Some(*pid),
@@ -209,7 +227,9 @@ impl Init {
             Ok((pid, pidfd)) => {
                 let role = Role::Command { command: request.command, unstoppable: request.unstoppable };
                 self.children.insert(pid, role);
-                self.channel.send(&Event::Spawned { tag, pid }, &[pidfd.as_fd()])
+                self.continued += usize::from(role.is_continued());
+                let fds: Vec<_> = pidfd.iter().map(AsFd::as_fd).collect();
+                self.channel.send(&Event::Spawned { tag, pid }, &fds)
             }
             Err((stage, error)) => self.refuse(tag, stage, &error),
         }
@@ -220,6 +240,7 @@ impl Init {
             Ok(None) => process::exit_now(warden::run(&self.channel, &mut self.stack, tag, request, fds)),
             Ok(Some(pid)) => {
                 self.children.insert(pid, Role::Warden(request.command));
+                self.continued += 1;
                 Ok(())
             }
             Err(error) => self.refuse(tag, SpawnStage::Clone, &error),

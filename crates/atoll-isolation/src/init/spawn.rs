@@ -30,18 +30,20 @@ struct Prepared<'a> {
     memory_cgroup: Option<RawFd>,
 }
 
-/// Starts the program. Returns once it executes, with its pid and pidfd, or with the reason why it does not.
-pub(super) fn spawn(stack: &mut Stack, request: &Spawn, fds: &[OwnedFd]) -> Result<(u32, OwnedFd), Failure> {
+/// Starts the program. Returns once it executes, with its pid and, if wanted, its pidfd, or with the reason why it does
+/// not.
+pub(super) fn spawn(stack: &mut Stack, request: &Spawn, fds: &[OwnedFd]) -> Result<(u32, Option<OwnedFd>), Failure> {
     let prepared = prepare(request, fds).map_err(|error| (SpawnStage::Request, error))?;
     let cgroup = request.in_cgroup.then(|| fds[prepared.given.len()].as_fd());
     let mut failure: Option<(SpawnStage, i32)> = None;
     let mut child = || failure = Some(become_program(&prepared));
-    let (pid, pidfd) = vfork::spawn(stack, cgroup, &mut child).map_err(|error| (SpawnStage::Clone, error))?;
+    let spawned = vfork::spawn(stack, cgroup, request.pidfd, &mut child);
+    let (pid, pidfd) = spawned.map_err(|error| (SpawnStage::Clone, error))?;
     match failure {
         None => Ok((pid, pidfd)),
         Some((stage, errno)) => {
             // The child has ended by itself; it is reaped here so that nobody hears of it.
-            drop(reap_exactly(&pidfd));
+            drop(process::wait_exactly(pid));
             Err((stage, io::Error::from_raw_os_error(errno)))
         }
     }
@@ -136,8 +138,4 @@ fn execute(prepared: &Prepared<'_>) -> i32 {
         }
     }
     worst
-}
-
-fn reap_exactly(pidfd: &OwnedFd) -> io::Result<()> {
-    process::wait_pidfd(pidfd.as_fd())
 }

@@ -29,7 +29,8 @@ fn guard(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spawn, fds: &
     process::set_name(c"warden")?;
     let main = match spawn::spawn(stack, request, fds) {
         Ok((pid, pidfd)) => {
-            channel.send(&Event::Spawned { tag, pid }, &[pidfd.as_fd()])?;
+            let fds: Vec<_> = pidfd.iter().map(AsFd::as_fd).collect();
+            channel.send(&Event::Spawned { tag, pid }, &fds)?;
             pid
         }
         Err((stage, error)) => {

@@ -210,6 +210,13 @@ pub fn wait_pidfd(pidfd: BorrowedFd<'_>) -> io::Result<()> {
     check_int(unsafe { libc::waitid(libc::P_PIDFD, id, &raw mut info, libc::WEXITED | libc::__WALL) }).map(drop)
 }
 
+/// Waits for the end of a child, and reaps it.
+pub fn wait_exactly(pid: u32) -> io::Result<()> {
+    let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::from_raw_os_error(libc::ECHILD))?;
+    // SAFETY: no status is asked for; the rest are integers.
+    check_int(unsafe { libc::waitpid(pid, std::ptr::null_mut(), libc::__WALL) }).map(drop)
+}
+
 /// Makes the terminal behind `fd` the controlling terminal of this new session.
 pub fn take_terminal(fd: RawFd) -> io::Result<()> {
     // SAFETY: plain integers; 0 means "do not steal it from another session".

@@ -32,15 +32,16 @@ impl Default for Stack {
 
 /// Runs `child` in a new process that shares memory with this one until it executes or ends.
 ///
-/// Returns the child's pid and pidfd once it has done so. `child` must not return normally on success (it executes
+/// Returns the child's pid, and its pidfd if wanted, once it has done so. `child` must not return normally on success (it executes
 /// a program); whatever it returns ends the child with status 127. It must not allocate, lock or unwind.
 pub fn spawn<F: FnMut()>(
     stack: &mut Stack,
     cgroup: Option<BorrowedFd<'_>>,
+    want_pidfd: bool,
     child: &mut F,
-) -> io::Result<(u32, OwnedFd)> {
+) -> io::Result<(u32, Option<OwnedFd>)> {
     let mut pidfd: RawFd = -1;
-    let flags = libc::CLONE_VM | libc::CLONE_VFORK | libc::CLONE_PIDFD;
+    let flags = libc::CLONE_VM | libc::CLONE_VFORK | if want_pidfd { libc::CLONE_PIDFD } else { 0 };
     let mut flags = u64::try_from(flags).expect("positive constants");
     let mut target = 0;
     if let Some(cgroup) = cgroup {
@@ -54,7 +55,8 @@ pub fn spawn<F: FnMut()>(
     // has executed or ended); `enter::<F>` gets the pointer to `child`, which lives as long.
     let result = unsafe { clone3_on_stack(&raw const arguments, enter::<F>, std::ptr::from_mut(child).cast()) };
     match u32::try_from(result) {
-        Ok(pid) => Ok((pid, fd::owned(pidfd)?)),
+        Ok(pid) if want_pidfd => Ok((pid, Some(fd::owned(pidfd)?))),
+        Ok(pid) => Ok((pid, None)),
         Err(_) => Err(io::Error::from_raw_os_error(i32::try_from(-result).unwrap_or(libc::EIO))),
     }
 }

@@ -42,6 +42,15 @@ pub enum Request {
         /// Which.
         members: Members,
     },
+    /// Signal the main process of a command (not in warden mode). Answer: [`Event::Counted`], 0 if it is over.
+    Signal {
+        /// Names the answer.
+        tag: u32,
+        /// The command.
+        command: u64,
+        /// The signal.
+        signal: i32,
+    },
     /// Hand out pidfds of processes, as many as fit into a message. Answer: [`Event::Listed`] with those that live.
     Pidfds {
         /// Names the answer.
@@ -90,6 +99,7 @@ wire!(enum Request {
     7 => Ping { tag },
     8 => Pidfds { tag, pids },
     9 => Listen { tag, name },
+    10 => Signal { tag, command, signal },
 });
 
 /// Which processes are meant.
@@ -158,10 +168,12 @@ pub struct Spawn {
     pub extras: u32,
     /// Whenever it is stopped it is continued: nobody else would do it.
     pub unstoppable: bool,
+    /// Answer with its pidfd too.
+    pub pidfd: bool,
 }
 wire!(struct Spawn {
     command, candidates, argv, env, cwd, user, groups, limits, umask, session, in_cgroup, in_memory_cgroup, warden,
-    extras, unstoppable,
+    extras, unstoppable, pidfd,
 });
 
 /// How a program relates to terminals.
@@ -261,7 +273,7 @@ pub enum Event {
         /// The OS error.
         errno: i32,
     },
-    /// The program runs. Descriptor: its pidfd.
+    /// The program runs. Descriptor: its pidfd, if it was wanted.
     Spawned {
         /// The request.
         tag: u32,

@@ -25,14 +25,14 @@ prop_compose! {
         limits in proptest::collection::vec(any::<(u32, u64, u64)>(), 0..4),
         umask in any::<u32>(),
         terminal in any::<bool>(),
-        flags in any::<(bool, bool, bool, bool)>(),
+        flags in any::<(bool, bool, bool, bool, bool)>(),
         extras in any::<u32>(),
     ) -> Spawn {
-        let (in_cgroup, in_memory_cgroup, warden, unstoppable) = flags;
+        let (in_cgroup, in_memory_cgroup, warden, unstoppable, pidfd) = flags;
         let session = if terminal { Session::Terminal } else { Session::Own };
         Spawn {
             command, candidates, argv, env, cwd, user, groups, limits, umask, session, in_cgroup, in_memory_cgroup,
-            warden, extras, unstoppable,
+            warden, extras, unstoppable, pidfd,
         }
     }
 }
@@ -68,6 +68,7 @@ fn request() -> impl Strategy<Value = Request> {
             signal
         }),
         (any::<u32>(), members()).prop_map(|(tag, members)| Request::List { tag, members }),
+        any::<(u32, u64, i32)>().prop_map(|(tag, command, signal)| Request::Signal { tag, command, signal }),
         (any::<u32>(), pids()).prop_map(|(tag, pids)| Request::Pidfds { tag, pids }),
         (any::<u32>(), bytes()).prop_map(|(tag, name)| Request::Listen { tag, name }),
         (any::<u32>(), bytes(), any::<i32>(), any::<u32>()).prop_map(|(tag, path, flags, mode)| Request::Open {
