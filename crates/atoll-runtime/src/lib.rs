@@ -42,3 +42,8 @@ pub use wait::{HttpCheck, LogPattern, PortCheck};
 #[cfg(doctest)]
 #[doc = include_str!("../../../README.md")]
 struct Readme;
+
+/// As is the one in the page on sessions.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/sessions.md")]
+struct Sessions;

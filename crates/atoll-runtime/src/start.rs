@@ -185,8 +185,12 @@ fn spawn_request(
     let command = foundation.as_ref().unwrap_or(command);
     let environment = command::environment(&defaults, &command.env);
     let program = argv.first().map(OsString::as_os_str).unwrap_or_default();
-    let candidates =
-        command::candidates(program, environment.get(std::ffi::OsStr::new("PATH")).map(OsString::as_os_str));
+    let path = environment.get(std::ffi::OsStr::new("PATH")).map(OsString::as_os_str);
+    let mut candidates = command::candidates(program, path);
+    if matches!(command.invocation, Invocation::Session { .. } | Invocation::Restored { .. }) {
+        // A session's PATH is for its commands; whatever it says, the shell is bash.
+        candidates.extend(command::candidates(program, None));
+    }
     let (argv, env) = (command::raw(argv), command::strings(&environment));
     command::check_length(&argv, &env)?;
     let (in_cgroup, in_memory_cgroup) = match tree {

@@ -25,6 +25,10 @@ in_every_mode! {
         ids_are_taken_once,
         a_session_is_as_asked_for_whether_its_shell_was_spare_or_not,
         a_queued_command_can_be_cancelled,
+        a_path_that_leads_nowhere_is_the_commands_affair,
+    }
+    isolated {
+        without_a_bash_that_can_load_builtins_there_is_no_session,
     }
 }
 
@@ -314,4 +318,31 @@ async fn a_queued_command_can_be_cancelled(f: &Fixture) {
     assert_eq!((end.reason, end.code), (EndReason::Exited, Some(0)));
     assert_eq!(sh(&session, "ls second 2>/dev/null").await.2, 2);
     soon(session.delete()).await.unwrap();
+}
+
+async fn a_path_that_leads_nowhere_is_the_commands_affair(f: &Fixture) {
+    let spec = SessionSpec { env: [("PATH".into(), Some("/nowhere".into()))].into(), ..SessionSpec::default() };
+    let session = soon(f.sandbox.create_session(spec)).await.unwrap();
+    assert_eq!(sh(&session, "echo $PATH").await.0, "/nowhere\n");
+    assert_eq!(sh(&session, "ls").await.2, 127);
+    let process = soon(session.start(ProcessSpec::new(Command::shell("echo $PATH")))).await.unwrap();
+    soon(process.ended()).await.unwrap();
+    assert_eq!(log_text(&process).await, "/nowhere\n");
+    soon(session.delete()).await.unwrap();
+}
+
+async fn without_a_bash_that_can_load_builtins_there_is_no_session(f: &Fixture) {
+    // The sandbox's own layer changes, not the host.
+    f.say("cp /bin/dash /tmp/dash; rm /bin/bash; cp /tmp/dash /bin/bash").await;
+    match soon(f.sandbox.create_session(SessionSpec::default())).await {
+        Err(Error::ShellNotSupported { why }) => assert!(why.contains("option"), "{why}"),
+        other => panic!("{other:?}"),
+    }
+    f.say("rm /bin/bash").await;
+    match soon(f.sandbox.create_session(SessionSpec::default())).await {
+        Err(Error::ShellNotSupported { why }) => assert_eq!(why, "there is no bash in the sandbox"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(f.say("echo sh does").await, "sh does\n");
+    assert_eq!(f.sandbox.sessions().len(), 0);
 }
