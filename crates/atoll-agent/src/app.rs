@@ -5,7 +5,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware;
 use utoipa::openapi::path::Operation;
-use utoipa::openapi::{ContentBuilder, OpenApi as Document, PathItem, Ref, ResponseBuilder};
+use utoipa::openapi::{ContentBuilder, OpenApi as Document, PathItem, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{OpenApi, PartialSchema, ToSchema};
 
 use crate::agent::Agent;
@@ -69,11 +69,23 @@ fn add_error_answer(document: &mut Document) {
         .content("application/json", content)
         .build();
     for operation in document.paths.paths.values_mut().flat_map(operations) {
+        for answer in operation.responses.responses.values_mut() {
+            describe(answer);
+        }
         operation.responses.responses.insert("default".to_owned(), answer.clone().into());
     }
     let mut schemas = vec![(ErrorAnswer::name().into_owned(), ErrorAnswer::schema())];
     ErrorAnswer::schemas(&mut schemas);
     document.components.get_or_insert_default().schemas.extend(schemas);
+}
+
+/// The format wants words for every answer, also where the type says it all.
+fn describe(answer: &mut RefOr<Response>) {
+    if let RefOr::T(response) = answer
+        && response.description.is_empty()
+    {
+        response.description = "Done.".to_owned();
+    }
 }
 
 fn operations(item: &mut PathItem) -> impl Iterator<Item = &mut Operation> {

@@ -38,9 +38,11 @@ pub(super) struct View {
     since: Option<u64>,
     /// Without `since`: begin with the newest part of what was printed (true), or with what comes (false).
     tail: Option<bool>,
-    /// Only look. Nothing is opened that is not there.
+    /// Only look.
     #[param(required = false)]
     read_only: bool,
+    /// Whether one that is not there is opened (true, unless it is only to be looked at).
+    open: Option<bool>,
     /// Columns of the viewer's window.
     cols: Option<u16>,
     /// Rows of the viewer's window.
@@ -97,7 +99,7 @@ async fn get_or_open(
     size: Option<WindowSize>,
 ) -> Result<Terminal, Refusal> {
     match sandbox.terminal(&id) {
-        Err(Error::TerminalNotFound { .. }) if !view.read_only => {
+        Err(Error::TerminalNotFound { .. }) if view.open.unwrap_or(!view.read_only) => {
             let spec = TerminalSpec { id: Some(id), size: size.unwrap_or_default(), ..TerminalSpec::default() };
             Ok(sandbox.open_terminal(spec).await?)
         }
