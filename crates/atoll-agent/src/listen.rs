@@ -4,6 +4,7 @@ use std::io;
 use std::net::SocketAddr;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::Mode;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -13,6 +14,9 @@ use crate::auth::Token;
 
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
+
+/// How long a TCP connection may be silent before the kernel asks whether the other side is there.
+const KEEPALIVE_AFTER: Duration = Duration::from_secs(60);
 
 /// A place where clients come in.
 #[derive(Debug)]
@@ -70,6 +74,9 @@ impl Socket {
                 let (stream, _) = listener.accept().await?;
                 // Keys and their echoes are small and must not wait for more.
                 stream.set_nodelay(true)?;
+                // A client whose machine is gone says nothing: without this its connection would stay for ever.
+                rustix::net::sockopt::set_socket_keepalive(&stream, true)?;
+                rustix::net::sockopt::set_tcp_keepidle(&stream, KEEPALIVE_AFTER)?;
                 Ok(Connection::Tcp(stream))
             }
         }

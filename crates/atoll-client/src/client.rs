@@ -11,7 +11,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper_util::client::legacy::Client as Http;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -23,6 +23,10 @@ const BASE: &str = "/v1";
 
 /// How long a stream looks for a server that is gone.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a connection is kept for the next request. Shorter than a server waits for one (30 s): a request must not
+/// meet a connection that is just being closed.
+const IDLE_MAX: Duration = Duration::from_secs(15);
 
 /// What is sent.
 pub(crate) type Body = UnsyncBoxBody<Bytes, std::io::Error>;
@@ -52,7 +56,10 @@ impl Client {
     }
 
     fn new(address: Address, token: Option<HeaderValue>) -> Self {
-        let http = Http::builder(TokioExecutor::new()).build(Dialer(address.clone()));
+        let http = Http::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_MAX)
+            .build(Dialer(address.clone()));
         Self { http, address, base: BASE.to_owned(), token, patience: PATIENCE }
     }
 

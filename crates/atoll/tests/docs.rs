@@ -113,7 +113,9 @@ fn http_api() {
     let socket = home.path().join("socket");
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/http-api.md");
     let examples = script(&file).replace("curl -sS", "curl --max-time 30 --fail-with-body -sS");
-    let script = format!("set -eo pipefail; SOCKET={}\n{examples}echo all done", socket.display());
+    let socket_name = socket.display();
+    let end = format!("curl -s --unix-socket {socket_name} -X DELETE http://localhost/v1/sandbox || true");
+    let script = format!("set -eo pipefail; SOCKET={socket_name}; trap '{end}' EXIT\n{examples}echo all done");
     let shown = run(&script, home.path());
     for expected in
         ["\"ready\":true", "hello from box", "first line", "event: end", "42", "\"survivors\":0", "all done"]

@@ -80,7 +80,9 @@ fn deleting_the_sandbox_ends_everything_and_tells_those_who_watch() {
         f.printed(&process, "up").await;
         let follower = f.client.follow(&process, 0, Until::End);
         let watching = tokio::spawn(follower.collect());
-        soon(f.client.delete_sandbox()).await.unwrap();
+        // Two at once: both are told when nothing is left.
+        let (first, second) = tokio::join!(f.client.delete_sandbox(), f.agent.stop());
+        assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
         let (stdout, _, end) = soon(watching).await.unwrap().unwrap();
         assert_eq!((stdout.as_slice(), end.end.reason), (&b"up\n"[..], EndReason::SandboxStopped));
     });
