@@ -2,7 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -38,8 +38,13 @@ pub(crate) enum Connection {
 }
 
 impl Listener {
-    /// On a unix socket with mode 0600. Whatever was at the path is replaced at one moment, when clients are heard.
+    /// On a unix socket with mode 0600. A socket that was at the path is replaced at one moment, when clients are heard.
     pub fn unix(path: &Path) -> io::Result<Self> {
+        let there = path.symlink_metadata();
+        if there.is_ok_and(|there| !there.file_type().is_socket()) {
+            let error = io::Error::new(io::ErrorKind::AlreadyExists, "something else than a socket is there");
+            return Err(named(path, &error));
+        }
         let aside = beside(path)?;
         let listener = bind_private(&aside).map_err(|error| named(&aside, &error))?;
         let renamed = std::fs::rename(&aside, path);

@@ -205,3 +205,20 @@ pub(crate) fn streamed(pieces: impl Stream<Item = std::io::Result<Bytes>> + Send
     use futures_util::StreamExt;
     StreamBody::new(pieces.map(|piece| piece.map(Frame::data))).boxed_unsync()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn paths_are_below_the_base() {
+        let query = [("label", "a=b c".to_owned())];
+        let agent = Client::unix("/run/box.sock").uri("http", "/processes", &query).unwrap();
+        assert_eq!(agent.to_string(), "http://localhost/v1/processes?label=a%3Db+c");
+        let gateway = Client::tcp("example.org:80", "token").unwrap().below("/v1/sandboxes/box/");
+        let uri = gateway.uri("ws", "/terminals/t/attach", &[]).unwrap();
+        assert_eq!(uri.to_string(), "ws://example.org:80/v1/sandboxes/box/terminals/t/attach");
+        assert!(!format!("{gateway:?}").contains("token\""), "a token is never printed");
+        assert!(Client::tcp("example.org:80", "a\nb").is_err());
+    }
+}

@@ -30,6 +30,11 @@ fn a_socket_is_private_and_takes_the_place_of_an_old_one() {
         assert_eq!(soon(fresh.exec(&ExecRequest::shell("echo hi"))).await.unwrap().stdout.data, "hi\n");
         soon(f.agent.stop()).await.unwrap();
         soon(serving).await.unwrap();
+        let file = f.directory.path().join("file");
+        std::fs::write(&file, "precious").unwrap();
+        let error = Listener::unix(&file).unwrap_err().to_string();
+        assert!(error.ends_with("something else than a socket is there"), "{error}");
+        assert_eq!(std::fs::read(&file).unwrap(), b"precious");
         let too_long = f.directory.path().join("x".repeat(120)).join("socket");
         let error = Listener::unix(&too_long).unwrap_err().to_string();
         assert!(error.starts_with("cannot listen on "), "{error}");
