@@ -36,6 +36,7 @@ codes! {
     MethodNotAllowed = 405, "The path exists, but not for this method.";
     BodyTooLarge = 413, "The body of the request is larger than it may be.";
     UnsupportedMediaType = 415, "The body of the request is not of the kind that is read here.";
+    TooManyConnections = 429, "There are as many open connections of this kind as there may be.";
     ValidationFailed = 400, "The request cannot be right: a bad name, a NUL byte, two things that exclude each other.";
     CommandNotFound = 404, "The program does not exist in the sandbox.";
     NotExecutable = 400, "The program exists but cannot be executed.";

@@ -30,7 +30,7 @@ pub use id::{InvalidId, ProcessId, SandboxName, TerminalId};
 pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};
 pub use output::{Capture, Encoding, ExecResult, Gap, OutputEnd, OutputEvent, OutputPage, Stream, Truncation};
 pub use process::{KillReceipt, ProcessInfo, ProcessList, ProcessState, StdinReceipt};
-pub use sandbox::{Isolation, SandboxInfo, SandboxLimits, SandboxSpec, SandboxUsage};
+pub use sandbox::{Isolation, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage};
 pub use screen::ScreenInfo;
 pub use signal::{Signal, UnknownSignal};
 pub use start::{ReadyCondition, RestartPolicy, StartRequest, StdinMode};

@@ -71,12 +71,25 @@ pub struct SandboxUsage {
     pub cpu_usec: Option<u64>,
 }
 
+/// How a sandbox is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SandboxState {
+    /// Commands can be run.
+    Running,
+    /// Its first process was killed from outside. Nothing runs any more; what was printed can still be read.
+    Lost,
+}
+
 /// One sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SandboxInfo {
     /// Its name.
     pub name: SandboxName,
+    /// How it is.
+    pub state: SandboxState,
     /// How strongly it is walled off.
     pub isolation: Isolation,
     /// What it may use.
