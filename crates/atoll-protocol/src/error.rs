@@ -49,6 +49,14 @@ codes! {
     ProcessLimit = 429, "The sandbox may not have more processes.";
     StdinNotOpen = 409, "The process has no open standard input to write to.";
     StdinGap = 409, "The write starts behind the end of what was written: bytes in between are missing.";
+    SessionNotFound = 404, "No session has this id.";
+    SessionAlreadyExists = 409, "A session has this id already.";
+    SessionTerminated = 410, "The session's shell has ended. It can be restarted or deleted.";
+    SessionAlive = 409, "The session's shell is alive, so there is nothing to restart.";
+    SessionBusy = 429, "Too many commands wait for the session.";
+    SessionLimit = 429, "The sandbox may not have more sessions.";
+    CommandCancelled = 409, "The command was taken out of the queue before it began.";
+    ShellNotSupported = 501, "The sandbox has no bash that can be a session's; the message says what is missing.";
     TerminalNotFound = 404, "No terminal has this id.";
     TerminalAlreadyExists = 409, "A terminal that runs a different command has this id.";
     TerminalEnded = 409, "The terminal's program has ended, so this can no longer be done.";

@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use crate::spec::IdMap;
-use crate::sys::{fd, identity};
+use crate::sys::{identity, socket};
 
 /// Ids in one block: what programs inside expect to exist.
 const BLOCK: u32 = 65_536;
@@ -33,7 +33,7 @@ impl Ids {
         for offset in 0..count {
             let block = FIRST + (start + offset) % count;
             // The claim is a name in the kernel, not a file: it cannot be left behind.
-            if let Some(claim) = fd::claim_name(format!("atoll/ids/{block}").as_bytes())? {
+            if let Some(claim) = socket::claim_name(format!("atoll/ids/{block}").as_bytes())? {
                 return Ok(Self { map: IdMap::Range { base: block * BLOCK, count: BLOCK }, _claim: Some(claim) });
             }
         }
