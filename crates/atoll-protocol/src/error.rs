@@ -6,6 +6,7 @@ macro_rules! codes {
     ($($variant:ident = $status:literal, $doc:literal;)*) => {
         /// What went wrong, as a stable name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
         #[non_exhaustive]
         pub enum ErrorCode {
@@ -30,6 +31,12 @@ macro_rules! codes {
 }
 
 codes! {
+    Unauthorized = 401, "The request carries no token, or a wrong one.";
+    RouteNotFound = 404, "There is nothing at this path.";
+    MethodNotAllowed = 405, "The path exists, but not for this method.";
+    BodyTooLarge = 413, "The body of the request is larger than it may be.";
+    UnsupportedMediaType = 415, "The body of the request is not of the kind that is read here.";
+    TooManyConnections = 429, "There are as many open connections of this kind as there may be.";
     ValidationFailed = 400, "The request cannot be right: a bad name, a NUL byte, two things that exclude each other.";
     CommandNotFound = 404, "The program does not exist in the sandbox.";
     NotExecutable = 400, "The program exists but cannot be executed.";
@@ -64,6 +71,7 @@ codes! {
 
 /// The one error shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
     /// The stable code.
     pub code: ErrorCode,
@@ -72,4 +80,15 @@ pub struct ErrorBody {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hint: Option<String>,
+    /// Facts for programs, where the code alone does not say enough.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub details: Option<serde_json::Value>,
+}
+
+/// The body of every answer that is an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ErrorAnswer {
+    /// What went wrong.
+    pub error: ErrorBody,
 }

@@ -6,6 +6,7 @@ use crate::{EndRecord, ProcessId, SessionId, Timestamp};
 
 /// What a session is doing.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SessionState {
     /// Its shell waits for a command.
@@ -18,6 +19,7 @@ pub enum SessionState {
 
 /// One session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SessionInfo {
     /// Its id.
     pub id: SessionId,

@@ -92,6 +92,14 @@ fn capture(kept: &Kept, encoding: Encoding) -> Capture {
     Capture::new(encoding, &kept.head, &kept.tail, kept.omitted, kept.omitted_from)
 }
 
+impl Process {
+    /// Waits for its end and answers as an exec of it would: put together from its log, with so many bytes of each
+    /// output.
+    pub async fn output(&self, answer_bytes: usize) -> Result<ExecOutput, Error> {
+        from_log(self, answer_bytes).await
+    }
+}
+
 /// The answer of a command that was started for it. If it told everything, and nobody but us knows its id, nothing of it
 /// needs to be remembered.
 pub(crate) async fn collect(shared: &Shared, process: &Process, slot: &Slot, named: bool) -> Result<ExecOutput, Error> {

@@ -103,6 +103,11 @@ impl Link {
         Ok(receiver)
     }
 
+    /// Whether init is there.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.inner.tables().gone
+    }
+
     /// The command is over.
     pub(crate) fn forget(&self, command: u64) {
         self.inner.tables().commands.remove(&command);

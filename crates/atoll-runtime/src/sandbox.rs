@@ -324,6 +324,11 @@ impl Sandbox {
         &self.inner.name
     }
 
+    /// Whether its init lives. Without it nothing can be started any more; what was printed can still be read.
+    pub fn is_alive(&self) -> bool {
+        self.inner.shared.link.is_open()
+    }
+
     /// Runs a command to its end.
     pub async fn exec(&self, command: Command) -> Result<ExecOutput, Error> {
         self.exec_with(ProcessSpec::new(command), ANSWER_BYTES).await
