@@ -36,7 +36,11 @@ impl Client {
 
     /// Runs a command and tells what it does. It gets an id, so that it is run once however often the line breaks;
     /// output comes exactly, whatever encoding is asked for.
-    pub fn exec_stream(&self, mut request: ExecRequest) -> Result<ExecStream, Error> {
+    pub fn exec_stream(&self, request: ExecRequest) -> Result<ExecStream, Error> {
+        self.exec_stream_at("/exec".to_owned(), request)
+    }
+
+    pub(crate) fn exec_stream_at(&self, path: String, mut request: ExecRequest) -> Result<ExecStream, Error> {
         if request.id.is_none() {
             request.id = Some(made_up()?);
         }
@@ -46,8 +50,7 @@ impl Client {
             OnDisconnect::Kill => AfterBreak::Fail,
         };
         let body = serde_json::to_vec(&request).map_err(Error::invalid)?;
-        let question =
-            Question { method: Method::POST, path: "/exec".to_owned(), query: Vec::new(), body: Some(body.into()) };
+        let question = Question { method: Method::POST, path, query: Vec::new(), body: Some(body.into()) };
         Ok(ExecStream { subscription: Subscription::new(self, question, None, after_break), over: false })
     }
 }

@@ -117,9 +117,17 @@ fn http_api() {
     let end = format!("curl -s --unix-socket {socket_name} -X DELETE http://localhost/v1/sandbox || true");
     let script = format!("set -eo pipefail; SOCKET={socket_name}; trap '{end}' EXIT\n{examples}echo all done");
     let shown = run(&script, home.path());
-    for expected in
-        ["\"ready\":true", "hello from box", "first line", "event: end", "42", "\"survivors\":0", "all done"]
-    {
+    for expected in [
+        "\"ready\":true",
+        "hello from box",
+        "first line",
+        "event: end",
+        "atoll works in /tmp",
+        "\"cancelled\":true",
+        "42",
+        "\"survivors\":0",
+        "all done",
+    ] {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     let left = std::fs::read_dir(home.path().join("state/sandboxes")).unwrap().count();

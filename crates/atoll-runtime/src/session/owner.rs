@@ -43,9 +43,21 @@ const REST: Duration = Duration::from_millis(25);
 #[derive(Debug)]
 pub(crate) enum Ask {
     Job(Job),
-    Cancel { id: ProcessId, done: oneshot::Sender<bool> },
-    Restart { from: StartFrom, done: oneshot::Sender<Result<(), Error>> },
-    Delete { done: oneshot::Sender<()> },
+    Cancel {
+        id: ProcessId,
+        done: oneshot::Sender<bool>,
+    },
+    /// Everything that was asked before was seen.
+    Heard {
+        done: oneshot::Sender<()>,
+    },
+    Restart {
+        from: StartFrom,
+        done: oneshot::Sender<Result<(), Error>>,
+    },
+    Delete {
+        done: oneshot::Sender<()>,
+    },
 }
 
 /// What waits for the shell.
@@ -205,6 +217,7 @@ impl Owner {
                 }
                 done.send(found.is_some()).ok();
             }
+            Ask::Heard { done } => drop(done.send(())),
             Ask::Restart { from, done } => {
                 let result = self.restart(from).await;
                 done.send(result).ok();
