@@ -49,6 +49,8 @@ codes! {
     WaitTimeout = 408, "What was waited for did not happen in time. The process goes on.";
     LimitUnavailable = 501, "A limit was asked for that this host cannot enforce.";
     IsolationUnavailable = 501, "This host cannot give the isolation asked for.";
+    PauseUnavailable = 501, "This host cannot freeze the sandbox: that needs cgroups.";
+    StorageBusy = 409, "Another living sandbox uses this storage, or its block of ids.";
     SandboxGone = 410, "The sandbox has ended.";
     DiskFull = 507, "There is no room on the disk.";
     Internal = 500, "Atoll failed. The command may or may not have run; the message says which.";
