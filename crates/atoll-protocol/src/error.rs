@@ -30,6 +30,21 @@ macro_rules! codes {
 }
 
 codes! {
+    Unauthorized = 401, "The request carries no token, or a wrong one.";
+    Forbidden = 403, "The token is good, but not for this.";
+    RouteNotFound = 404, "There is nothing at this path.";
+    MethodNotAllowed = 405, "The path exists, but not for this method.";
+    BodyTooLarge = 413, "The body of the request is larger than it may be.";
+    RateLimited = 429, "This token asks too often. Retry-After says when to ask again.";
+    IdempotencyConflict = 409, "The idempotency key was used for a different request.";
+    TokenNotFound = 404, "No token has this id.";
+    TokenLimit = 429, "There may not be more tokens.";
+    SandboxNotFound = 404, "No sandbox has this name.";
+    SandboxDiffers = 409, "A sandbox of this name exists with other options. The details list them.";
+    SandboxPaused = 409, "The sandbox is paused: it can be looked at, and nothing else until it is resumed.";
+    SandboxLimit = 429, "The server may not have more sandboxes.";
+    AgentUnavailable = 502, "The sandbox's agent could not be started or did not answer.";
+    ShuttingDown = 503, "The server is about to end. Ask again in a moment.";
     ValidationFailed = 400, "The request cannot be right: a bad name, a NUL byte, two things that exclude each other.";
     CommandNotFound = 404, "The program does not exist in the sandbox.";
     NotExecutable = 400, "The program exists but cannot be executed.";
@@ -66,4 +81,14 @@ pub struct ErrorBody {
     /// What to do about it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub hint: Option<String>,
+    /// Facts for programs, where the code alone does not say enough.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub details: Option<serde_json::Value>,
+}
+
+/// The body of every answer that is an error.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ErrorAnswer {
+    /// What went wrong.
+    pub error: ErrorBody,
 }

@@ -251,7 +251,7 @@ impl Error {
 
     /// The shape in which clients get it.
     pub fn body(&self) -> ErrorBody {
-        ErrorBody { code: self.code(), message: self.to_string(), hint: self.hint() }
+        ErrorBody { code: self.code(), message: self.to_string(), hint: self.hint(), details: None }
     }
 
     pub(crate) fn invalid(what: impl Into<String>) -> Self {

@@ -1,0 +1,91 @@
+//! Sandboxes: what one should be, and what one is.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use crate::{SandboxName, Timestamp};
+
+/// How strongly commands are walled off.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Isolation {
+    /// Own processes, files, network and users. If the host cannot do it, creation fails.
+    #[default]
+    Namespaces,
+    /// None at all: commands run on the host as it is.
+    None,
+}
+
+/// What a sandbox may use. What is not set is not limited.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SandboxLimits {
+    /// Bytes of memory, page cache included.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_bytes: Option<u64>,
+    /// Processes and threads.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pids: Option<u64>,
+    /// Thousandths of a core.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cpu_millis: Option<u64>,
+    /// Open files of each process.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub open_files: Option<u64>,
+}
+
+/// How a sandbox should be.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct SandboxSpec {
+    /// Its name; made up if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub name: Option<SandboxName>,
+    /// How strongly it is walled off.
+    pub isolation: Isolation,
+    /// What it may use.
+    pub limits: SandboxLimits,
+    /// Variables of every command.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, String>,
+    /// For finding it again.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub labels: BTreeMap<String, String>,
+}
+
+/// What a sandbox uses now. What is not counted here is `null`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct SandboxUsage {
+    /// Bytes of memory in use, page cache included.
+    pub memory_bytes: Option<u64>,
+    /// The most there ever was.
+    pub memory_peak_bytes: Option<u64>,
+    /// Processes and threads.
+    pub pids: Option<u64>,
+    /// Processor time used so far, in microseconds.
+    pub cpu_usec: Option<u64>,
+}
+
+/// One sandbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SandboxInfo {
+    /// Its name.
+    pub name: SandboxName,
+    /// How strongly it is walled off.
+    pub isolation: Isolation,
+    /// What it may use.
+    pub limits: SandboxLimits,
+    /// For finding it again.
+    pub labels: BTreeMap<String, String>,
+    /// When it was made.
+    pub created_at: Timestamp,
+    /// Processes that are not over.
+    pub processes: u64,
+    /// Terminals whose program is not over.
+    pub terminals: u64,
+    /// What it uses now.
+    pub usage: SandboxUsage,
+    /// Of the server that answers.
+    pub version: String,
+}
