@@ -270,7 +270,7 @@ async fn a_lost_registry_is_made_again_from_the_disk() {
     assert_eq!((row.kept.state, row.stored.labels["team"].as_str()), (SandboxState::Running, "a"));
 }
 
-#[tokio::test(start_paused = true)]
+#[tokio::test]
 async fn one_that_nobody_uses_sleeps_and_one_in_use_does_not() {
     let Stage { dir: _dir, placement, fleet } = stage().await;
     let asked = CreateSandbox { sleep_after_ms: Some(60), ..plain() };
@@ -278,11 +278,11 @@ async fn one_that_nobody_uses_sleeps_and_one_in_use_does_not() {
     let handle = fleet.get(&name("one")).unwrap();
     let in_use = handle.enter();
     let mut phase = handle.phase.clone();
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    tokio::time::sleep(Duration::from_millis(250)).await;
     assert_eq!(placement.alive(), 1, "a stream is open");
     placement.busy.store(1, Ordering::SeqCst);
     drop(in_use);
-    tokio::time::sleep(Duration::from_millis(500)).await;
+    tokio::time::sleep(Duration::from_millis(250)).await;
     assert_eq!(placement.alive(), 1, "a process runs inside");
     placement.busy.store(0, Ordering::SeqCst);
     while placement.alive() > 0 {
