@@ -6,6 +6,7 @@ use crate::{Signal, Timestamp};
 
 /// Why a command is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
     /// It ended by itself, with a code.
@@ -32,6 +33,7 @@ pub enum EndReason {
 
 /// How a command ended. What is not known is `None`; a code is never invented.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EndRecord {
     /// Why it is over.
     pub reason: EndReason,

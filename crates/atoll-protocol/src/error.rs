@@ -6,6 +6,7 @@ macro_rules! codes {
     ($($variant:ident = $status:literal, $doc:literal;)*) => {
         /// What went wrong, as a stable name.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
         #[serde(rename_all = "SCREAMING_SNAKE_CASE")]
         #[non_exhaustive]
         pub enum ErrorCode {
@@ -35,6 +36,7 @@ codes! {
     RouteNotFound = 404, "There is nothing at this path.";
     MethodNotAllowed = 405, "The path exists, but not for this method.";
     BodyTooLarge = 413, "The body of the request is larger than it may be.";
+    UnsupportedMediaType = 415, "The body of the request is not of the kind that is read here.";
     RateLimited = 429, "This token asks too often. Retry-After says when to ask again.";
     IdempotencyConflict = 409, "The idempotency key was used for a different request.";
     TokenNotFound = 404, "No token has this id.";
@@ -73,6 +75,7 @@ codes! {
 
 /// The one error shape.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ErrorBody {
     /// The stable code.
     pub code: ErrorCode,
@@ -88,6 +91,7 @@ pub struct ErrorBody {
 
 /// The body of every answer that is an error.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ErrorAnswer {
     /// What went wrong.
     pub error: ErrorBody,

@@ -22,6 +22,8 @@ macro_rules! name {
     ($(#[$doc:meta])* $name:ident, $what:literal, $rule:literal, $check:expr) => {
         $(#[$doc])*
         #[derive(Debug, Clone, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+        #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+        #[cfg_attr(feature = "schema", schema(value_type = String))]
         #[serde(try_from = "String", into = "String")]
         pub struct $name(String);
 

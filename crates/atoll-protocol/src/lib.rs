@@ -4,28 +4,40 @@
 //! on none of them. New fields are optional, new kinds are new variants; nothing is `untagged` or `flatten`ed, so a
 //! message always says what it is.
 
+mod attach;
 mod cast;
 mod end;
 mod error;
+mod exec;
 mod id;
+mod kill;
 mod lifecycle;
 mod output;
 mod process;
 mod sandbox;
+mod screen;
 mod signal;
+mod start;
 mod terminal;
 mod time;
 mod token;
+mod wait;
 
+pub use attach::{AttachCommand, AttachEvent, StdinPiece, TerminalCommand, TerminalExit, TerminalFrame, TerminalReady};
 pub use cast::{CAST_VERSION, CastEvent, CastHeader};
 pub use end::{EndReason, EndRecord};
 pub use error::{ErrorAnswer, ErrorBody, ErrorCode};
+pub use exec::{Background, ExecRequest, OnDisconnect};
 pub use id::{InvalidId, ProcessId, SandboxName, TerminalId};
+pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};
 pub use lifecycle::{CreateSandbox, PatchSandbox, SandboxList, SandboxRecord, SandboxState, StopReason};
-pub use output::{Capture, Encoding, ExecResult, OutputEvent, Stream, Truncation};
-pub use process::{KillReceipt, ProcessInfo, ProcessState};
+pub use output::{Capture, Encoding, ExecResult, Gap, OutputEnd, OutputEvent, OutputPage, Stream, Truncation};
+pub use process::{KillReceipt, ProcessInfo, ProcessList, ProcessState, StdinReceipt};
 pub use sandbox::{Isolation, SandboxInfo, SandboxLimits, SandboxSpec, SandboxUsage};
+pub use screen::ScreenInfo;
 pub use signal::{Signal, UnknownSignal};
-pub use terminal::{InvalidSize, Resized, TerminalInfo, WindowSize};
+pub use start::{ReadyCondition, RestartPolicy, StartRequest, StdinMode};
+pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalList, TerminalRequest, WindowSize};
 pub use time::Timestamp;
 pub use token::{CreateToken, NewToken, Scope, TokenInfo, TokenList, Verb};
+pub use wait::{HttpCondition, LogCondition, LogMatch, PortCondition, WaitAnswer, WaitFor, WaitRequest};

@@ -8,6 +8,7 @@ use crate::{EndRecord, ProcessId, Timestamp};
 
 /// Which of a command's two outputs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Stream {
     /// Standard output.
@@ -18,6 +19,7 @@ pub enum Stream {
 
 /// How bytes are put into JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
     /// As text; bytes that are not UTF-8 are replaced, and the answer says so.
@@ -38,25 +40,74 @@ impl Encoding {
             },
         }
     }
+
+    /// The bytes again. `None` for text that is no base64.
+    pub fn decode(self, text: &str) -> Option<Vec<u8>> {
+        match self {
+            Self::Base64 => STANDARD.decode(text).ok(),
+            Self::Utf8 => Some(text.as_bytes().to_vec()),
+        }
+    }
 }
 
 /// A piece of the ordered log over both streams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OutputEvent {
     /// Position of its first byte in the log.
     pub cursor: u64,
+    /// Position behind its last byte: where to go on.
+    pub next_cursor: u64,
     /// Which output.
     pub stream: Stream,
     /// The bytes, encoded.
     pub data: String,
     /// How.
     pub encoding: Encoding,
+    /// Whether bytes that are no UTF-8 were replaced.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub replaced: bool,
     /// When they were read.
     pub time: Timestamp,
 }
 
+/// Output that can no longer be read: the log had to drop it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct Gap {
+    /// First position that cannot be read.
+    pub from: u64,
+    /// First position after it that can.
+    pub to: u64,
+}
+
+/// A range of the log.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OutputPage {
+    /// The output in the range, in order.
+    pub events: Vec<OutputEvent>,
+    /// What is missing from it.
+    pub gaps: Vec<Gap>,
+    /// Where the next page begins.
+    pub next_cursor: u64,
+    /// Nothing will ever come after this page.
+    pub closed: bool,
+}
+
+/// The main process is over, and everything that it printed was told.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct OutputEnd {
+    /// How it ended.
+    pub end: EndRecord,
+    /// Position behind the last byte that was told.
+    pub cursor: u64,
+}
+
 /// One whole output of a command as an answer carries it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Capture {
     /// Everything, or the head if something was left out.
     pub data: String,
@@ -73,6 +124,7 @@ pub struct Capture {
 
 /// What an answer leaves out of an output.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Truncation {
     /// Bytes between head and tail.
     pub omitted_bytes: u64,
@@ -101,6 +153,7 @@ impl Capture {
 
 /// What `exec` answers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ExecResult {
     /// Its id, under which its log can be read and its survivors killed.
     pub id: ProcessId,

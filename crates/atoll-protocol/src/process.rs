@@ -8,6 +8,7 @@ use crate::{EndRecord, ProcessId, Timestamp};
 
 /// Where in its life a process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ProcessState {
     /// Being started, or waiting to be started again.
@@ -22,6 +23,7 @@ pub enum ProcessState {
 
 /// One process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ProcessInfo {
     /// Its id.
     pub id: ProcessId,
@@ -52,9 +54,26 @@ pub struct ProcessInfo {
 
 /// What a kill did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct KillReceipt {
     /// Processes that were sent a signal.
     pub signalled: u64,
     /// Processes of the tree that are still alive.
     pub survivors: u64,
+}
+
+/// Processes, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct ProcessList {
+    /// All that were asked for.
+    pub processes: Vec<ProcessInfo>,
+}
+
+/// What a write to standard input did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct StdinReceipt {
+    /// The offset to go on from.
+    pub next_offset: u64,
 }

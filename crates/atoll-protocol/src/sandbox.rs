@@ -8,6 +8,7 @@ use crate::{SandboxName, Timestamp};
 
 /// How strongly commands are walled off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Isolation {
     /// Own processes, files, network and users. If the host cannot do it, creation fails.
@@ -19,6 +20,7 @@ pub enum Isolation {
 
 /// What a sandbox may use. What is not set is not limited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SandboxLimits {
     /// Bytes of memory, page cache included.
@@ -37,6 +39,7 @@ pub struct SandboxLimits {
 
 /// How a sandbox should be.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SandboxSpec {
     /// Its name; made up if not given.
@@ -56,6 +59,7 @@ pub struct SandboxSpec {
 
 /// What a sandbox uses now. What is not counted here is `null`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SandboxUsage {
     /// Bytes of memory in use, page cache included.
     pub memory_bytes: Option<u64>,
@@ -69,6 +73,7 @@ pub struct SandboxUsage {
 
 /// One sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SandboxInfo {
     /// Its name.
     pub name: SandboxName,

@@ -4,6 +4,8 @@ use serde::{Deserialize, Serialize};
 
 /// A signal, 1 to 64.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(value_type = String, example = "SIGTERM"))]
 #[serde(try_from = "String", into = "String")]
 pub struct Signal(i32);
 

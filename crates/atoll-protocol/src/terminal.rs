@@ -1,11 +1,14 @@
 //! Terminals as the API shows them.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use crate::{EndRecord, ProcessState, TerminalId, Timestamp};
 
 /// How large a window is, in characters. Neither side is 0 or beyond its cap.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(try_from = "RawSize", into = "RawSize")]
 pub struct WindowSize {
     cols: u16,
@@ -84,6 +87,7 @@ impl From<WindowSize> for RawSize {
 
 /// A window got this size.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Resized {
     /// Where in the output.
     pub cursor: u64,
@@ -97,6 +101,7 @@ pub struct Resized {
 
 /// One terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TerminalInfo {
     /// Its id.
     pub id: TerminalId,
@@ -118,6 +123,62 @@ pub struct TerminalInfo {
     pub started_at: Timestamp,
     /// How its program ended, if it has.
     pub end: Option<EndRecord>,
+}
+
+/// Terminals, oldest first.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+pub struct TerminalList {
+    /// All that are remembered.
+    pub terminals: Vec<TerminalInfo>,
+}
+
+/// Asks for a terminal: the one that has this id, or a new one.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields, default)]
+pub struct TerminalRequest {
+    /// Its id; made up if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub id: Option<TerminalId>,
+    /// A shell string to run in it. Without this and `argv`: the interactive shell.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub command: Option<String>,
+    /// A program and its arguments to run in it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub argv: Option<Vec<String>>,
+    /// Working directory; relative ones are below the default.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cwd: Option<String>,
+    /// Changes to the default environment; `null` unsets.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub env: BTreeMap<String, Option<String>>,
+    /// User inside: a name, a number, or either with `:group`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub user: Option<String>,
+    /// Columns at first (80).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub cols: Option<u16>,
+    /// Rows at first (24).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rows: Option<u16>,
+    /// The variable `TERM` (`xterm-256color`).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub term: Option<String>,
+}
+
+/// Asks for another window size.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(deny_unknown_fields)]
+pub struct ResizeRequest {
+    /// Columns.
+    pub cols: u16,
+    /// Rows.
+    pub rows: u16,
+    /// Who asks; other viewers are told.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub by: Option<String>,
 }
 
 #[cfg(test)]

@@ -6,6 +6,8 @@ use serde::{Deserialize, Serialize};
 
 /// Milliseconds since 1970. For people and logs; nothing is decided by it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
 #[serde(try_from = "String", into = "String")]
 pub struct Timestamp(u64);
 

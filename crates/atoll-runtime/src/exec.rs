@@ -88,6 +88,14 @@ fn capture(kept: &Kept, encoding: Encoding) -> Capture {
     Capture::new(encoding, &kept.head, &kept.tail, kept.omitted, kept.omitted_from)
 }
 
+impl Process {
+    /// Waits for its end and answers as an exec of it would: put together from its log, with so many bytes of each
+    /// output.
+    pub async fn output(&self, answer_bytes: usize) -> Result<ExecOutput, Error> {
+        from_log(self, answer_bytes).await
+    }
+}
+
 /// The answer of a command that was started before under the same id: put together from its log.
 pub(crate) async fn from_log(process: &Process, answer_bytes: usize) -> Result<ExecOutput, Error> {
     let Ended { record: end, cursor } = process.over().await?;

@@ -1,0 +1,97 @@
+//! The one sandbox that is served, and the wish that it end. Must not know HTTP.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use atoll_protocol::{Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxUsage, Timestamp};
+use atoll_runtime::{Error, Filter, Host, Limits, Sandbox, SandboxOptions};
+use tokio::sync::watch;
+
+/// A sandbox and how it was asked for. Cheap to clone.
+#[derive(Debug, Clone)]
+pub struct Agent {
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    sandbox: Sandbox,
+    spec: SandboxSpec,
+    created_at: Timestamp,
+    stopped: watch::Sender<bool>,
+}
+
+impl Agent {
+    /// Makes the sandbox.
+    pub async fn create(host: &Host, spec: SandboxSpec) -> Result<Self, Error> {
+        let sandbox = host.create(options(&spec)).await?;
+        Ok(Self::new(sandbox, spec))
+    }
+
+    /// Serves a sandbox that is there already; `spec` is what clients are told about it.
+    pub fn new(sandbox: Sandbox, spec: SandboxSpec) -> Self {
+        let created_at = SystemTime::now().into();
+        Self { inner: Arc::new(Inner { sandbox, spec, created_at, stopped: watch::Sender::new(false) }) }
+    }
+
+    /// The sandbox.
+    pub fn sandbox(&self) -> &Sandbox {
+        &self.inner.sandbox
+    }
+
+    /// Everything there is to know.
+    pub fn info(&self) -> SandboxInfo {
+        let Inner { sandbox, spec, created_at, stopped: _ } = &*self.inner;
+        let usage = sandbox.usage();
+        let processes = sandbox.processes(&Filter::default());
+        let terminals = sandbox.terminals();
+        SandboxInfo {
+            name: sandbox.name().clone(),
+            isolation: spec.isolation,
+            limits: spec.limits,
+            labels: spec.labels.clone(),
+            created_at: *created_at,
+            processes: alive(processes.iter().map(atoll_runtime::Process::state)),
+            terminals: alive(terminals.iter().map(atoll_runtime::Terminal::state)),
+            usage: SandboxUsage {
+                memory_bytes: usage.memory_bytes,
+                memory_peak_bytes: usage.memory_peak_bytes,
+                pids: usage.pids,
+                cpu_usec: usage.cpu_usec,
+            },
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+        }
+    }
+
+    /// Destroys the sandbox; whoever serves it stops then.
+    pub async fn stop(&self) -> Result<(), Error> {
+        let destroyed = self.inner.sandbox.destroy().await;
+        self.inner.stopped.send_replace(true);
+        destroyed
+    }
+
+    /// Waits until it was stopped.
+    pub async fn stopped(&self) {
+        let mut stopped = self.inner.stopped.subscribe();
+        // The sender lives in `self`: this ends only because it was stopped.
+        drop(stopped.wait_for(|stopped| *stopped).await);
+    }
+}
+
+fn alive(states: impl Iterator<Item = ProcessState>) -> u64 {
+    states.filter(|state| *state != ProcessState::Ended).count() as u64
+}
+
+fn options(spec: &SandboxSpec) -> SandboxOptions {
+    let SandboxLimits { memory_bytes, pids, cpu_millis, open_files } = spec.limits;
+    SandboxOptions {
+        name: spec.name.clone(),
+        isolation: match spec.isolation {
+            Isolation::Namespaces => atoll_isolation::Isolation::Namespaces,
+            Isolation::None => atoll_isolation::Isolation::None,
+        },
+        limits: Limits { memory_bytes, pids, cpu_millis, open_files },
+        env: spec.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
+        ..SandboxOptions::default()
+    }
+}

@@ -1,0 +1,56 @@
+//! Refusals: what a client gets instead of an answer. The one place where an error becomes an HTTP status.
+
+use atoll_protocol::{ErrorAnswer, ErrorBody, ErrorCode};
+use atoll_runtime::Error;
+use axum::Json;
+use axum::response::{IntoResponse, Response};
+use http::StatusCode;
+
+/// An error on its way to the client.
+#[derive(Debug)]
+pub(crate) struct Refusal {
+    /// Boxed: every answer makes room for it.
+    body: Box<ErrorBody>,
+}
+
+impl Refusal {
+    pub(crate) fn new(code: ErrorCode, message: impl Into<String>) -> Self {
+        Self { body: Box::new(ErrorBody { code, message: message.into(), hint: None, details: None }) }
+    }
+
+    /// The request cannot be right.
+    pub(crate) fn invalid(message: impl Into<String>) -> Self {
+        Self::new(ErrorCode::ValidationFailed, message)
+    }
+
+    pub(crate) fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.body.hint = Some(hint.into());
+        self
+    }
+
+    pub(crate) fn into_body(self) -> ErrorBody {
+        *self.body
+    }
+}
+
+impl From<Error> for Refusal {
+    fn from(error: Error) -> Self {
+        Self { body: Box::new(body(&error)) }
+    }
+}
+
+/// The runtime's own account, with the facts that a program needs to go on.
+pub(crate) fn body(error: &Error) -> ErrorBody {
+    let mut body = error.body();
+    if let Error::StdinGap { expected, .. } = error {
+        body.details = Some(serde_json::json!({ "next_offset": expected }));
+    }
+    body
+}
+
+impl IntoResponse for Refusal {
+    fn into_response(self) -> Response {
+        let status = StatusCode::from_u16(self.body.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        (status, Json(ErrorAnswer { error: *self.body })).into_response()
+    }
+}

@@ -1,0 +1,48 @@
+//! A process that is tied to its caller: if the caller goes away before its end, its tree is ended.
+
+use atoll_protocol::OnDisconnect;
+use atoll_runtime::{Error, Process, ProcessSpec, Sandbox};
+use tokio::sync::oneshot;
+
+/// A process and what happens to it when this is dropped.
+#[derive(Debug)]
+pub(crate) struct Leash {
+    process: Process,
+    on_drop: OnDisconnect,
+}
+
+impl Leash {
+    /// Starts a process. A caller who goes away while it is being started counts too.
+    pub(crate) async fn start(sandbox: &Sandbox, spec: ProcessSpec, on_drop: OnDisconnect) -> Result<Self, Error> {
+        let sandbox = sandbox.clone();
+        let (hand_over, handed) = oneshot::channel();
+        // In a task of its own, so that the start is seen through. If nobody takes the leash, it is dropped, and acts.
+        tokio::spawn(async move {
+            let started = sandbox.start(spec).await.map(|process| Self { process, on_drop });
+            drop(hand_over.send(started));
+        });
+        handed.await.unwrap_or(Err(Error::SandboxGone))
+    }
+
+    pub(crate) fn process(&self) -> &Process {
+        &self.process
+    }
+
+    /// It has ended, and the caller knows.
+    pub(crate) fn release(&mut self) {
+        self.on_drop = OnDisconnect::Keep;
+    }
+}
+
+impl Drop for Leash {
+    fn drop(&mut self) {
+        match self.on_drop {
+            OnDisconnect::Keep => {}
+            OnDisconnect::Kill => {
+                let process = self.process.clone();
+                let grace = process.spec().command.grace;
+                tokio::spawn(async move { process.kill(grace).await });
+            }
+        }
+    }
+}

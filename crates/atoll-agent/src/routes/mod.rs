@@ -1,0 +1,46 @@
+//! The routes, one file per thing. Each takes its request apart, calls one method of the runtime and maps the error.
+//!
+//! A new thing gets a file here and a line in [`all`]: sessions belong into `sessions.rs`, below `/v1/sessions`.
+
+mod exec;
+mod output;
+mod process;
+mod process_attach;
+mod processes;
+mod sandbox;
+mod socket;
+mod stdin;
+mod terminal;
+mod terminal_attach;
+mod terminals;
+
+use utoipa_axum::router::OpenApiRouter;
+use utoipa_axum::routes;
+
+use crate::agent::Agent;
+
+/// Every route with its description.
+pub(crate) fn all() -> OpenApiRouter<Agent> {
+    OpenApiRouter::new()
+        .routes(routes!(sandbox::show, sandbox::delete))
+        .routes(routes!(exec::exec))
+        .routes(routes!(processes::start, processes::list))
+        .routes(routes!(processes::kill))
+        .routes(routes!(process::show, process::remove))
+        .routes(routes!(process::kill))
+        .routes(routes!(process::signal))
+        .routes(routes!(process::wait))
+        .routes(routes!(output::of_process))
+        .routes(routes!(stdin::write, stdin::close))
+        .routes(routes!(process_attach::attach))
+        .routes(routes!(terminals::open, terminals::list))
+        .routes(routes!(terminal::show, terminal::delete))
+        .routes(routes!(terminal::resize))
+        .routes(routes!(terminal::signal))
+        .routes(routes!(terminal::wait))
+        .routes(routes!(terminal::input))
+        .routes(routes!(output::of_terminal))
+        .routes(routes!(terminal::screen))
+        .routes(routes!(terminal::recording))
+        .routes(routes!(terminal_attach::attach))
+}

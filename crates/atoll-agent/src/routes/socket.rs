@@ -1,0 +1,40 @@
+//! What all WebSockets share: the upgrade, text frames of JSON, the last frame.
+
+use atoll_protocol::ErrorCode;
+use axum::extract::ws::rejection::WebSocketUpgradeRejection;
+use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
+use futures_util::SinkExt;
+use futures_util::stream::SplitSink;
+use serde::Serialize;
+
+use crate::error::Refusal;
+
+/// Largest message from a client: a large paste. What is more comes in several.
+const MESSAGE_MAX: usize = 1024 * 1024;
+
+/// The half that is written to.
+pub(super) type Outgoing = SplitSink<WebSocket, Message>;
+
+/// The extractor, with its refusal left to us.
+pub(super) type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
+
+/// Accepts the upgrade, or says what is missing.
+pub(super) fn upgrade(asked: Upgrade) -> Result<WebSocketUpgrade, Refusal> {
+    match asked {
+        Ok(upgrade) => Ok(upgrade.max_message_size(MESSAGE_MAX).max_frame_size(MESSAGE_MAX)),
+        Err(error) => Err(Refusal::new(ErrorCode::ValidationFailed, format!("this path is a WebSocket: {error}"))),
+    }
+}
+
+/// A text frame. `Err` when nobody is there any more.
+pub(super) async fn tell(outgoing: &mut Outgoing, frame: &impl Serialize) -> Result<(), axum::Error> {
+    let text = serde_json::to_string(frame).map_err(axum::Error::new)?;
+    outgoing.send(Message::text(text)).await
+}
+
+/// The last frame.
+pub(super) async fn close(mut outgoing: Outgoing) {
+    let frame = CloseFrame { code: close_code::NORMAL, reason: "".into() };
+    // Nobody is there any more: then it is closed.
+    drop(outgoing.send(Message::Close(Some(frame))).await);
+}

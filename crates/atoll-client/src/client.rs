@@ -1,0 +1,200 @@
+//! A client of one sandbox: requests out, answers in. What can be asked is in the files of each thing.
+
+use std::path::Path;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::Stream;
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE};
+use http::{HeaderValue, Method, Request, Response, Uri};
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::{Frame, Incoming};
+use hyper_util::client::legacy::Client as Http;
+use hyper_util::rt::TokioExecutor;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Error;
+use crate::connection::{Address, Dialer};
+
+/// Where an agent serves its sandbox; a gateway serves many below other paths.
+const BASE: &str = "/v1";
+
+/// How long a stream looks for a server that is gone.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What is sent.
+pub(crate) type Body = UnsyncBoxBody<Bytes, std::io::Error>;
+
+/// A client of one sandbox. Cheap to clone; clones share their connections.
+#[derive(Debug, Clone)]
+pub struct Client {
+    http: Http<Dialer, Body>,
+    address: Address,
+    base: String,
+    token: Option<HeaderValue>,
+    patience: Duration,
+}
+
+impl Client {
+    /// The server at a unix socket.
+    pub fn unix(path: impl AsRef<Path>) -> Self {
+        Self::new(Address::Unix(path.as_ref().to_owned()), None)
+    }
+
+    /// The server at `host:port`, with the token that it asks for.
+    pub fn tcp(address: impl Into<String>, token: &str) -> Result<Self, Error> {
+        let mut value = HeaderValue::try_from(format!("Bearer {token}"))
+            .map_err(|_| Error::invalid("the token has characters that cannot be sent"))?;
+        value.set_sensitive(true);
+        Ok(Self::new(Address::Tcp(address.into()), Some(value)))
+    }
+
+    fn new(address: Address, token: Option<HeaderValue>) -> Self {
+        let http = Http::builder(TokioExecutor::new()).build(Dialer(address.clone()));
+        Self { http, address, base: BASE.to_owned(), token, patience: PATIENCE }
+    }
+
+    /// The same server, with the sandbox below another path than `/v1`: `/v1/sandboxes/NAME`.
+    #[must_use]
+    pub fn below(mut self, base: impl Into<String>) -> Self {
+        self.base = base.into().trim_end_matches('/').to_owned();
+        self
+    }
+
+    /// How long streams look for a server that is gone before they give up.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    pub(crate) fn patience(&self) -> Duration {
+        self.patience
+    }
+
+    pub(crate) fn address(&self) -> &Address {
+        &self.address
+    }
+
+    /// `scheme` and a path below the base, with parameters.
+    pub(crate) fn uri(&self, scheme: &str, path: &str, query: &[(&str, String)]) -> Result<Uri, Error> {
+        let (authority, base) = (self.address.authority(), &self.base);
+        let mut uri = format!("{scheme}://{authority}{base}{path}");
+        if !query.is_empty() {
+            uri.push('?');
+            uri.push_str(&serde_urlencoded::to_string(query).map_err(Error::invalid)?);
+        }
+        Uri::try_from(uri).map_err(Error::invalid)
+    }
+
+    /// A request with its token, still without a body.
+    pub(crate) fn request(&self, method: Method, path: &str, query: &[(&str, String)]) -> Result<Ask<'_>, Error> {
+        let mut request = Request::builder().method(method).uri(self.uri("http", path, query)?);
+        if let Some(token) = &self.token {
+            request = request.header(AUTHORIZATION, token);
+        }
+        Ok(Ask { client: self, request })
+    }
+
+    pub(crate) fn token(&self) -> Option<&HeaderValue> {
+        self.token.as_ref()
+    }
+
+    pub(crate) async fn get<T: DeserializeOwned>(&self, path: &str, query: &[(&str, String)]) -> Result<T, Error> {
+        self.request(Method::GET, path, query)?.send(empty()).await?.json().await
+    }
+
+    pub(crate) async fn post<T: DeserializeOwned>(&self, path: &str, body: &impl Serialize) -> Result<T, Error> {
+        self.request(Method::POST, path, &[])?.send_json(body).await?.json().await
+    }
+
+    pub(crate) async fn delete(&self, path: &str, query: &[(&str, String)]) -> Result<Answer, Error> {
+        self.request(Method::DELETE, path, query)?.send(empty()).await
+    }
+}
+
+/// A request in the making.
+#[derive(Debug)]
+pub(crate) struct Ask<'a> {
+    client: &'a Client,
+    request: http::request::Builder,
+}
+
+impl Ask<'_> {
+    pub(crate) fn header(mut self, name: &'static str, value: String) -> Self {
+        self.request = self.request.header(name, value);
+        self
+    }
+
+    pub(crate) fn accept_events(mut self) -> Self {
+        self.request = self.request.header(ACCEPT, "text/event-stream");
+        self
+    }
+
+    pub(crate) async fn send_json(mut self, body: &impl Serialize) -> Result<Answer, Error> {
+        let text = serde_json::to_vec(body).map_err(Error::invalid)?;
+        self.request = self.request.header(CONTENT_TYPE, "application/json");
+        self.send(full(text.into())).await
+    }
+
+    /// Sends it. An answer that is an error becomes one.
+    pub(crate) async fn send(self, body: Body) -> Result<Answer, Error> {
+        let request = self.request.body(body).map_err(Error::invalid)?;
+        let response = self.client.http.request(request).await.map_err(|error| failed(self.client, &error))?;
+        let status = response.status();
+        if status.is_success() {
+            return Ok(Answer { response });
+        }
+        let body = response.into_body().collect().await.map(http_body_util::Collected::to_bytes);
+        Err(Error::refused(status, &body.unwrap_or_default()))
+    }
+}
+
+/// An answer that is no error.
+#[derive(Debug)]
+pub(crate) struct Answer {
+    response: Response<Incoming>,
+}
+
+impl Answer {
+    pub(crate) async fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
+        let body = self.response.into_body().collect().await.map_err(Error::broken)?;
+        serde_json::from_slice(&body.to_bytes()).map_err(Error::nonsense)
+    }
+
+    pub(crate) fn into_body(self) -> Incoming {
+        self.response.into_body()
+    }
+}
+
+fn failed(client: &Client, error: &hyper_util::client::legacy::Error) -> Error {
+    let mut why = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        if let Some(unreachable) = cause.downcast_ref::<Error>() {
+            return unreachable.clone();
+        }
+        why = cause.to_string();
+        source = cause.source();
+    }
+    if error.is_connect() {
+        return Error::Unreachable { address: client.address.to_string(), why };
+    }
+    Error::broken(why)
+}
+
+pub(crate) fn empty() -> Body {
+    full(Bytes::new())
+}
+
+pub(crate) fn full(bytes: Bytes) -> Body {
+    Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
+}
+
+/// A body that is sent as it comes.
+pub(crate) fn streamed(pieces: impl Stream<Item = std::io::Result<Bytes>> + Send + 'static) -> Body {
+    use futures_util::StreamExt;
+    StreamBody::new(pieces.map(|piece| piece.map(Frame::data))).boxed_unsync()
+}

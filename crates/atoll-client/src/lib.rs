@@ -1,0 +1,25 @@
+//! Atoll's HTTP API as Rust calls.
+//!
+//! Over a unix socket, or over TCP with a token. Streams survive a dropped connection: they come back by themselves and
+//! go on at the byte where they were, with none twice and none missing. This crate knows the protocol and nothing of
+//! what is behind it.
+
+mod attach;
+mod client;
+mod connection;
+mod error;
+mod events;
+mod exec;
+mod follow;
+mod process;
+mod retry;
+mod sandbox;
+mod subscription;
+mod terminal;
+
+pub use attach::{Attach, Attachment, TerminalEvent, View};
+pub use client::Client;
+pub use error::Error;
+pub use exec::{ExecEvent, ExecStream};
+pub use follow::{Follow, FollowEvent, Output, Until};
+pub use process::OutputRange;
