@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use atoll_protocol::{Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxUsage, Timestamp};
-use atoll_runtime::{Error, Filter, Host, Limits, Sandbox, SandboxOptions};
+use atoll_runtime::{Error, Filter, Host, Limits, Sandbox, SandboxOptions, Storage};
 use tokio::sync::watch;
 
 /// A sandbox and how it was asked for. Cheap to clone.
@@ -24,7 +24,12 @@ struct Inner {
 impl Agent {
     /// Makes the sandbox.
     pub async fn create(host: &Host, spec: SandboxSpec) -> Result<Self, Error> {
-        let sandbox = host.create(options(&spec)).await?;
+        Self::create_over(host, spec, Storage::Own).await
+    }
+
+    /// Makes the sandbox, with its files there.
+    pub async fn create_over(host: &Host, spec: SandboxSpec, storage: Storage) -> Result<Self, Error> {
+        let sandbox = host.create(SandboxOptions { storage, ..options(&spec) }).await?;
         Ok(Self::new(sandbox, spec))
     }
 
@@ -51,6 +56,7 @@ impl Agent {
             limits: spec.limits,
             labels: spec.labels.clone(),
             created_at: *created_at,
+            paused: sandbox.is_paused(),
             processes: alive(processes.iter().map(atoll_runtime::Process::state)),
             terminals: alive(terminals.iter().map(atoll_runtime::Terminal::state)),
             usage: SandboxUsage {

@@ -53,9 +53,7 @@ pub(crate) async fn tell(wire: Wire, path: &str) -> io::Result<Result<(), ErrorA
     serde_json::from_slice(&body).map(Err).map_err(io::Error::other)
 }
 
-/// Whether an agent's sandbox is paused. Agents that know nothing of it have none that is.
+/// Whether an agent's sandbox is paused.
 pub(crate) async fn is_paused(wire: Wire) -> bool {
-    let asked = one(wire, Method::GET, "/v1/sandbox").await;
-    let answer = asked.ok().and_then(|(_, body)| serde_json::from_slice::<serde_json::Value>(&body).ok());
-    answer.is_some_and(|answer| answer["paused"] == serde_json::Value::Bool(true))
+    info(wire).await.is_ok_and(|info| info.paused)
 }

@@ -85,6 +85,9 @@ pub struct SandboxInfo {
     pub labels: BTreeMap<String, String>,
     /// When it was made.
     pub created_at: Timestamp,
+    /// Whether everything in it stands still.
+    #[serde(default)]
+    pub paused: bool,
     /// Processes that are not over.
     pub processes: u64,
     /// Terminals whose program is not over.
