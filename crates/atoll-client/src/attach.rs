@@ -255,11 +255,9 @@ impl Attachment {
 }
 
 fn not_upgraded(error: SocketError) -> Error {
-    match error {
-        SocketError::Http(response) => {
-            let (parts, body) = response.into_parts();
-            Error::refused(parts.status, &body.unwrap_or_default())
-        }
-        other => Error::broken(other),
+    if let SocketError::Http(response) = error {
+        let (parts, body) = response.into_parts();
+        return Error::refused(parts.status, &body.unwrap_or_default());
     }
+    Error::broken(error)
 }

@@ -85,11 +85,20 @@ pub(crate) fn explain(end: &EndRecord) {
 
 /// Runs a command's work to its end and turns its outcome into an exit code; a failure is told first.
 pub(crate) fn after(work: impl Future<Output = Result<u8, Error>>, as_json: bool) -> ExitCode {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let outcome = match runtime {
-        Ok(runtime) => runtime.block_on(work),
-        Err(error) => Err(Error::Internal { what: format!("failed to start: {error}") }),
-    };
+    told(outcome(tokio::runtime::Builder::new_current_thread(), work), as_json)
+}
+
+/// Runs a command's work to its end.
+pub(crate) fn outcome(
+    mut threads: tokio::runtime::Builder,
+    work: impl Future<Output = Result<u8, Error>>,
+) -> Result<u8, Error> {
+    let runtime = threads.enable_all().build();
+    runtime.map_err(|error| Error::Internal { what: format!("failed to start: {error}") })?.block_on(work)
+}
+
+/// The exit code of an outcome; a failure is told first.
+pub(crate) fn told(outcome: Result<u8, Error>, as_json: bool) -> ExitCode {
     match outcome {
         Ok(code) => ExitCode::from(code),
         Err(error) => {

@@ -1,6 +1,7 @@
 //! Atoll: a self-hosted computer for agents. The one binary; one file per subcommand in `commands/`.
 
 mod commands;
+mod detach;
 mod exit;
 mod interrupts;
 mod local;
@@ -25,6 +26,9 @@ struct Arguments {
 enum Command {
     Run(Box<commands::run::Arguments>),
     Shell(Box<commands::shell::Arguments>),
+    Agent(commands::agent::Arguments),
+    Serve(Box<commands::serve::Arguments>),
+    Token(commands::token::Arguments),
     Doctor(commands::doctor::Arguments),
     Bench(commands::bench::Arguments),
 }
@@ -37,6 +41,9 @@ fn main() -> ExitCode {
     match arguments.command {
         Command::Run(arguments) => commands::run::run(*arguments),
         Command::Shell(arguments) => commands::shell::run(*arguments),
+        Command::Agent(arguments) => commands::agent::run(arguments),
+        Command::Serve(arguments) => commands::serve::run(*arguments),
+        Command::Token(arguments) => commands::token::run(arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),
     }

@@ -22,7 +22,7 @@ async fn next(socket: &mut Socket) -> Option<AttachEvent> {
         match soon(socket.next()).await?.unwrap() {
             Message::Text(text) => return Some(serde_json::from_str(&text).unwrap()),
             Message::Close(_) => return None,
-            _ => {}
+            Message::Binary(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => {}
         }
     }
 }
@@ -45,9 +45,11 @@ fn input_and_signals_go_in_and_output_comes_out() {
         send(&mut socket, &piece(0, "one\n")).await;
         let (mut printed, mut answers) = (String::new(), Vec::new());
         while printed.is_empty() || answers.is_empty() {
-            match next(&mut socket).await.unwrap() {
-                AttachEvent::Output(output) => printed.push_str(&output.data),
-                other => answers.push(other),
+            let event = next(&mut socket).await.unwrap();
+            if let AttachEvent::Output(output) = event {
+                printed.push_str(&output.data);
+            } else {
+                answers.push(event);
             }
         }
         assert_eq!(printed, "got one\n");

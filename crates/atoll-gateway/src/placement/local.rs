@@ -1,13 +1,13 @@
 //! Agents as processes of this machine: one for each sandbox, with a socket in the sandbox's directory.
 //!
-//! An agent belongs to nobody: it is in a process group of its own and goes on when the gateway ends, however that
-//! comes about. It is found again by its socket, and the kernel tells who listens there.
+//! An agent belongs to nobody: it goes into a session of its own, its first process ends when it is ready, and it goes
+//! on when the gateway ends, however that comes about. It is found again by its socket, and the kernel tells who
+//! listens there.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::OpenOptionsExt;
-use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::Stdio;
 use std::sync::Arc;
@@ -112,11 +112,10 @@ impl Local {
     #[expect(clippy::disallowed_methods, reason = "an agent is a process of the host, not of a sandbox")]
     fn spawn(&self, dir: &Path) -> io::Result<Child> {
         let log = File::options().create(true).append(true).mode(0o600).open(dir.join("agent.log"))?;
-        // Paths relative to its directory: a socket's may not be longer than 107 bytes (unix(7)).
-        drop(std::fs::remove_file(dir.join("agent.sock")));
         let mut command = std::process::Command::new(&self.options.program);
-        command.args(&self.options.arguments).args(["--socket", "agent.sock", "--storage", "storage", "--spec", "-"]);
-        command.current_dir(dir).env_clear().process_group(0);
+        command.args(&self.options.arguments).args(["--socket", "agent.sock", "--storage", "storage"]);
+        command.args(["--spec", "-", "--log", "agent.log", "--json"]);
+        command.current_dir(dir).env_clear();
         command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
         tokio::process::Command::from(command).spawn()

@@ -126,7 +126,7 @@ async fn serve(arguments: Arguments) -> Result<(), Error> {
     said.push_str(&format!("the first token is in {}\n", state.join(ROOT_TOKEN).display()));
     // Whoever started us may not care.
     drop(printer::out(said.as_bytes()));
-    gateway.run(async { drop(interrupts.next().await) }).await;
+    gateway.run(async { _ = interrupts.next().await }).await;
     Ok(())
 }
 

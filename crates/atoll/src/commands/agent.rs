@@ -1,0 +1,213 @@
+//! `atoll agent`: one sandbox, served over HTTP until it is told to end.
+
+use std::fs::File;
+use std::io::Read;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use atoll_agent::{Agent, Listener, Token, serve};
+use atoll_protocol::SandboxSpec;
+use atoll_runtime::{Error, Home, Host, Storage};
+use clap::Args;
+use serde::Serialize;
+use tokio::signal::unix::SignalKind;
+
+use crate::detach::{Parent, Side, detach};
+use crate::interrupts::Interrupts;
+use crate::{exit, printer};
+
+/// Threads that serve: so that one large answer in the making holds up nobody else.
+const THREADS: usize = 2;
+
+/// Make a sandbox and serve it over HTTP on a unix socket.
+///
+/// When it is ready, one line of JSON is printed and this command ends; the sandbox is then served in the background
+/// until SIGTERM, or until it is asked to end with DELETE /v1/sandbox. Nothing of it is left afterwards.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  atoll agent --socket /run/box.sock
+  echo '{\"name\":\"box\",\"limits\":{\"memory_bytes\":536870912}}' | atoll agent --socket /run/box.sock --spec -
+  curl --unix-socket /run/box.sock http://localhost/v1/exec -d '{\"command\":\"uname -a\"}' \\
+       -H 'content-type: application/json'")]
+pub(crate) struct Arguments {
+    /// Where to listen. Only the user who runs this may connect.
+    #[arg(long, value_name = "PATH")]
+    socket: PathBuf,
+
+    /// How the sandbox should be: a file with JSON, or - for standard input.
+    #[arg(long, value_name = "FILE")]
+    spec: Option<PathBuf>,
+
+    /// Keep the sandbox's files in this directory, and use those that are there already [default: thrown away].
+    #[arg(long, value_name = "DIR")]
+    storage: Option<PathBuf>,
+
+    /// Listen on this address as well, for those who know the token.
+    #[arg(long, value_name = "ADDRESS", requires = "token_file")]
+    tcp: Option<SocketAddr>,
+
+    /// A file with the token for --tcp.
+    #[arg(long, value_name = "FILE", requires = "tcp")]
+    token_file: Option<PathBuf>,
+
+    /// Where messages go once it is in the background [default: nowhere].
+    #[arg(long, value_name = "FILE", conflicts_with = "foreground")]
+    log: Option<PathBuf>,
+
+    /// Tell a failure as JSON on standard output.
+    #[arg(long)]
+    json: bool,
+
+    /// Stay in the foreground.
+    #[arg(long)]
+    foreground: bool,
+}
+
+/// What is printed when clients are heard.
+#[derive(Debug, Serialize)]
+struct Ready {
+    ready: bool,
+    name: String,
+    pid: u32,
+    socket: PathBuf,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tcp: Option<SocketAddr>,
+}
+
+/// Everything that is read before we go on without our caller.
+struct Prepared {
+    spec: SandboxSpec,
+    storage: Storage,
+    socket: PathBuf,
+    tcp: Option<(SocketAddr, Token)>,
+    log: Option<File>,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    let as_json = arguments.json;
+    match prepare(&arguments) {
+        Err(error) => exit::told(Err(error), as_json),
+        Ok(prepared) if arguments.foreground => exit::told(work(prepared, &mut None), as_json),
+        Ok(prepared) => match detach() {
+            Ok(Side::Started(code)) => code,
+            Ok(Side::Detached(parent)) => in_background(prepared, parent, as_json),
+            Err(error) => exit::told(Err(failure("go into the background", &error)), as_json),
+        },
+    }
+}
+
+fn in_background(prepared: Prepared, parent: Parent, as_json: bool) -> ExitCode {
+    let mut parent = Some(parent);
+    let outcome = work(prepared, &mut parent);
+    let code = outcome.as_ref().map_or_else(exit::of_error, |code| *code);
+    let told = exit::told(outcome, as_json);
+    if let Some(parent) = parent {
+        parent.failed(code);
+    }
+    told
+}
+
+fn work(prepared: Prepared, parent: &mut Option<Parent>) -> Result<u8, Error> {
+    let mut threads = tokio::runtime::Builder::new_multi_thread();
+    threads.worker_threads(THREADS);
+    exit::outcome(threads, serve_sandbox(prepared, parent))
+}
+
+fn prepare(arguments: &Arguments) -> Result<Prepared, Error> {
+    let socket = std::path::absolute(&arguments.socket).map_err(|error| failure("find the socket's place", &error))?;
+    let tcp = match (arguments.tcp, &arguments.token_file) {
+        (Some(address), Some(file)) => Some((address, read_token(file)?)),
+        _ => None,
+    };
+    let log = arguments.log.as_ref().map(|path| open_log(path)).transpose()?;
+    let storage = match &arguments.storage {
+        Some(path) => Storage::Kept(std::path::absolute(path).map_err(|error| failure("find the storage", &error))?),
+        None => Storage::Own,
+    };
+    Ok(Prepared { spec: read_spec(arguments.spec.as_deref())?, storage, socket, tcp, log })
+}
+
+fn read_spec(path: Option<&Path>) -> Result<SandboxSpec, Error> {
+    let Some(path) = path else { return Ok(SandboxSpec::default()) };
+    let mut text = String::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().lock().read_to_string(&mut text)
+    } else {
+        File::open(path).and_then(|mut file| file.read_to_string(&mut text))
+    };
+    read.map_err(|error| failure(&format!("read {}", path.display()), &error))?;
+    serde_json::from_str(&text).map_err(|error| Error::Invalid { what: format!("{}: {error}", path.display()) })
+}
+
+fn read_token(path: &Path) -> Result<Token, Error> {
+    let text = std::fs::read_to_string(path).map_err(|error| failure(&format!("read {}", path.display()), &error))?;
+    Token::new(text.trim()).ok_or_else(|| Error::Invalid {
+        what: format!("{} holds no token: at least 22 characters without spaces", path.display()),
+    })
+}
+
+fn open_log(path: &Path) -> Result<File, Error> {
+    let opened = File::options().append(true).create(true).open(path);
+    opened.map_err(|error| failure(&format!("open {}", path.display()), &error))
+}
+
+async fn serve_sandbox(prepared: Prepared, parent: &mut Option<Parent>) -> Result<u8, Error> {
+    // Before anything is made: from here on a signal ends the sandbox first.
+    let mut interrupts = Interrupts::new(&[SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()])?;
+    let host = Host::new(Home::discover()?)?;
+    let Prepared { spec, storage, socket, tcp, log } = prepared;
+    let agent = tokio::select! {
+        agent = Agent::create_over(&host, spec, storage) => agent?,
+        number = interrupts.next() => return Ok(128 + number),
+    };
+    let served = async {
+        let listeners = listen(&socket, tcp).await?;
+        let ready = ready(&agent, &socket, &listeners);
+        let serving = tokio::spawn(serve(agent.clone(), listeners));
+        printer::json(&ready).map_err(|error| failure("say that it is ready", &error))?;
+        if let Some(parent) = parent.take() {
+            parent.ready(log).map_err(|error| failure("let go of the caller", &error))?;
+        }
+        Ok(serving)
+    };
+    match served.await {
+        Err(error) => {
+            agent.stop().await?;
+            Err(error)
+        }
+        Ok(serving) => {
+            tokio::pin!(serving);
+            tokio::select! {
+                _ = &mut serving => return Ok(0),
+                _ = interrupts.next() => agent.stop().await?,
+            }
+            drop(serving.await);
+            Ok(0)
+        }
+    }
+}
+
+async fn listen(socket: &Path, tcp: Option<(SocketAddr, Token)>) -> Result<Vec<Listener>, Error> {
+    let mut listeners = vec![Listener::unix(socket).map_err(|error| Error::Internal { what: error.to_string() })?];
+    if let Some((address, token)) = tcp {
+        let listener = Listener::tcp(address, token).await;
+        listeners.push(listener.map_err(|error| failure(&format!("listen on {address}"), &error))?);
+    }
+    Ok(listeners)
+}
+
+fn ready(agent: &Agent, socket: &Path, listeners: &[Listener]) -> Ready {
+    Ready {
+        ready: true,
+        name: agent.sandbox().name().to_string(),
+        pid: std::process::id(),
+        socket: socket.to_owned(),
+        tcp: listeners.iter().find_map(Listener::address),
+    }
+}
+
+fn failure(what: &str, error: &std::io::Error) -> Error {
+    Error::Internal { what: format!("failed to {what}: {error}") }
+}
