@@ -145,11 +145,7 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
         plaintext_anywhere: arguments.allow_plaintext,
         auth: if arguments.no_auth { AuthMode::Open } else { AuthMode::Tokens },
         rate: (arguments.rate > 0).then_some(Rate { per_second: rate, burst: rate * 10.0 }),
-        local: LocalOptions {
-            program,
-            arguments: vec!["agent".to_owned()],
-            remove: atoll_isolation::remove_directory,
-        },
+        local: LocalOptions { program, arguments: vec!["agent".to_owned()], remove: atoll_isolation::remove_directory },
         sleep_after: arguments.sleep_after,
         sandboxes_max: arguments.max_sandboxes,
         limits: Limits { head_within: arguments.head_timeout.unwrap_or(limits.head_within), ..limits },
