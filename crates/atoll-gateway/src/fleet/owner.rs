@@ -172,7 +172,9 @@ impl Owner {
             if !differences.is_empty() {
                 return Err(Error::SandboxDiffers { name: self.name.clone(), differences });
             }
-            self.running().await?;
+            if !matches!(self.state, State::Present { life: Life::Paused { .. }, .. }) {
+                self.running().await?;
+            }
             return Ok((self.row()?, false));
         }
         let stored = options::stored(self.name.clone(), asked, self.ground().default_sleep_ms, clock::now());

@@ -72,6 +72,8 @@ impl Disk {
     /// Makes the directories, closed to other users of the machine.
     pub(crate) fn open(state: &Path) -> io::Result<Self> {
         let disk = Self { state: std::path::absolute(state)? };
+        // What lies above is shared with sandboxes that have no server, and as open as they make it.
+        std::fs::create_dir_all(disk.state.parent().unwrap_or(Path::new("/")))?;
         for dir in [disk.sandboxes(), disk.trash()] {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         }

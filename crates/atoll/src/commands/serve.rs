@@ -157,9 +157,9 @@ pub(crate) fn state() -> Result<PathBuf, Error> {
     Ok(Home::discover()?.state.join("server"))
 }
 
+/// Bad options are the user's to mend; the rest is ours.
 fn told(error: atoll_gateway::Error) -> Error {
-    match error {
-        atoll_gateway::Error::Invalid { what } => Error::Invalid { what },
-        other => Error::Internal { what: other.to_string() },
-    }
+    let what = error.to_string();
+    let is_invalid = matches!(error, atoll_gateway::Error::Invalid { .. });
+    if is_invalid { Error::Invalid { what } } else { Error::Internal { what } }
 }

@@ -122,10 +122,7 @@ fn shown(scope: &Scope) -> String {
 }
 
 fn told(error: atoll_client::Error) -> Error {
-    match error {
-        atoll_client::Error::Unreachable { address, why } => {
-            Error::Invalid { what: format!("no server answers at {address}: {why}; start one with `atoll serve`") }
-        }
-        other => Error::Invalid { what: other.to_string() },
-    }
+    let absent = matches!(error, atoll_client::Error::Unreachable { .. });
+    let hint = if absent { "; start a server with `atoll serve`" } else { "" };
+    Error::Invalid { what: format!("{error}{hint}") }
 }

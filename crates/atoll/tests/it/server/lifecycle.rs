@@ -162,39 +162,34 @@ fn a_paused_sandbox_can_be_looked_at_and_goes_on() {
 fn one_that_nobody_uses_sleeps_but_not_while_something_runs_in_it() {
     let home = Home::new();
     let server = Server::start(&home, &["--sleep-after", "300ms"]);
-    wait(async {
+    let name = wait(async {
         let client = server.client();
         let name = server.sandbox().await;
         let process = client.inside(&name).start(&StartRequest::shell("sleep 1000")).await.unwrap();
         tokio::time::sleep(Duration::from_millis(900)).await;
         assert_eq!(server.agents().len(), 1, "a process runs inside");
         client.inside(&name).kill(&process.id, &Default::default()).await.unwrap();
-        until("it sleeps", || server.agents().is_empty().then_some(()));
-        until("that is known", || {
-            let record = wait_here(client.find_sandbox(&name));
-            (record.unwrap().stop_reason == Some(StopReason::Idle)).then_some(())
-        });
-        assert_eq!(sh(&client, &name, "echo awake").await, "awake\n");
+        name
     });
+    until("it sleeps", || server.agents().is_empty().then_some(()));
+    until("that is known", || {
+        let record = wait(server.client().find_sandbox(&name)).unwrap();
+        (record.stop_reason == Some(StopReason::Idle)).then_some(())
+    });
+    assert_eq!(wait(sh(&server.client(), &name, "echo awake")), "awake\n");
     server.end();
-}
-
-/// From inside a runtime, on a thread of its own.
-fn wait_here<T: Send>(future: impl Future<Output = T> + Send) -> T {
-    std::thread::scope(|scope| scope.spawn(|| wait(future)).join().unwrap())
 }
 
 #[test]
 fn one_whose_agent_was_killed_is_started_by_its_next_use() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
-    wait(async {
-        let client = server.client();
-        let name = server.sandbox().await;
-        sh(&client, &name, "echo kept > note").await;
-        kill(server.agents()[0], Signal::KILL).unwrap();
-        assert_eq!(sh(&client, &name, "cat note").await, "kept\n");
-    });
+    let name = wait(server.sandbox());
+    wait(sh(&server.client(), &name, "echo kept > note"));
+    let agent = server.agents()[0];
+    kill(agent, Signal::KILL).unwrap();
+    until("the agent is gone", || server.agents().is_empty().then_some(()));
+    assert_eq!(wait(sh(&server.client(), &name, "cat note")), "kept\n");
     assert_eq!(server.agents().len(), 1);
     server.end();
 }

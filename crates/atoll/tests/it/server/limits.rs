@@ -28,6 +28,30 @@ fn a_client_that_dawdles_is_sent_away() {
         assert!(began.elapsed() < Duration::from_secs(10), "{start:?}");
         assert!(!rest.starts_with(b"HTTP/1.1 200"), "{start:?}");
     }
+    // The same after a request that was answered.
+    let mut idle = server.connect();
+    idle.write_all(b"GET /healthz HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    let mut answer = String::new();
+    idle.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    server.end();
+}
+
+#[test]
+fn an_ordinary_user_can_serve() {
+    need!("setpriv");
+    let home = Home::ordinary();
+    let server = Server::start(&home, &[]);
+    wait(async {
+        let client = server.client();
+        let name = match client.create_sandbox(&server.asked()).await {
+            Ok(record) => record.name,
+            Err(error) => return crate::harness::skip(&error.to_string()),
+        };
+        sh(&client, &name, "echo kept > note; echo kept > /etc/kept; mkdir -m 0 closed").await;
+        client.stop_sandbox(&name).await.unwrap();
+        assert_eq!(sh(&client, &name, "cat note /etc/kept").await, "kept\nkept\n");
+    });
     server.end();
 }
 

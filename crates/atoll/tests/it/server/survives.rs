@@ -149,7 +149,7 @@ fn a_terminal_goes_through_and_comes_back() {
     server.kill();
     let server = Server::start_at(&home, address, &[]);
     runtime.block_on(async {
-        while attached.write("echo $((6*7))-after\n".into()).await.is_err() {}
+        client.inside(&name).write_terminal(&id, "echo $((6*7))-after\n".into()).await.unwrap();
         see(&mut attached, &mut seen, "42-after").await;
     });
     drop(attached);
@@ -184,7 +184,7 @@ fn a_client_that_goes_away_is_known_to_be_gone() {
         let exec = tokio::spawn(async move { inside.exec(&request).await });
         while sh(&client, &name, "test -e begun && echo yes || echo no").await != "yes\n" {}
         exec.abort();
-        while sh(&client, &name, "pgrep -f 'sleep 1000' > /dev/null && echo alive || echo gone").await != "gone\n" {}
+        while sh(&client, &name, "pgrep -x sleep > /dev/null && echo alive || echo gone").await != "gone\n" {}
     });
     server.end();
 }
