@@ -5,7 +5,7 @@ use std::time::SystemTime;
 
 use atoll_protocol::{Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxUsage, Timestamp};
 use atoll_runtime::{Error, Filter, Host, Limits, Sandbox, SandboxOptions, Storage};
-use tokio::sync::watch;
+use tokio::sync::{OnceCell, watch};
 
 /// A sandbox and how it was asked for. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -18,6 +18,8 @@ struct Inner {
     sandbox: Sandbox,
     spec: SandboxSpec,
     created_at: Timestamp,
+    /// Set when nothing is left: whoever asks at the same time waits for the same removal.
+    destroyed: OnceCell<()>,
     stopped: watch::Sender<bool>,
 }
 
@@ -36,7 +38,8 @@ impl Agent {
     /// Serves a sandbox that is there already; `spec` is what clients are told about it.
     pub fn new(sandbox: Sandbox, spec: SandboxSpec) -> Self {
         let created_at = SystemTime::now().into();
-        Self { inner: Arc::new(Inner { sandbox, spec, created_at, stopped: watch::Sender::new(false) }) }
+        let (destroyed, stopped) = (OnceCell::new(), watch::Sender::new(false));
+        Self { inner: Arc::new(Inner { sandbox, spec, created_at, destroyed, stopped }) }
     }
 
     /// The sandbox.
@@ -46,7 +49,7 @@ impl Agent {
 
     /// Everything there is to know.
     pub fn info(&self) -> SandboxInfo {
-        let Inner { sandbox, spec, created_at, stopped: _ } = &*self.inner;
+        let Inner { sandbox, spec, created_at, destroyed: _, stopped: _ } = &*self.inner;
         let usage = sandbox.usage();
         let processes = sandbox.processes(&Filter::default());
         let terminals = sandbox.terminals();
@@ -71,9 +74,10 @@ impl Agent {
 
     /// Destroys the sandbox; whoever serves it stops then.
     pub async fn stop(&self) -> Result<(), Error> {
-        let destroyed = self.inner.sandbox.destroy().await;
-        self.inner.stopped.send_replace(true);
-        destroyed
+        let Inner { sandbox, destroyed, stopped, .. } = &*self.inner;
+        let outcome = destroyed.get_or_try_init(|| sandbox.destroy()).await;
+        stopped.send_replace(true);
+        outcome.copied()
     }
 
     /// Waits until it was stopped.

@@ -5,6 +5,7 @@ use axum::Router;
 use axum::extract::Request;
 use axum::middleware;
 use utoipa::openapi::path::Operation;
+use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
 use utoipa::openapi::{ContentBuilder, OpenApi as Document, PathItem, Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{OpenApi, PartialSchema, ToSchema};
 
@@ -58,7 +59,15 @@ pub fn openapi() -> Document {
     let mut document = Description::openapi();
     document.merge(routes);
     add_error_answer(&mut document);
+    add_token(&mut document);
     document
+}
+
+/// Over TCP a token is needed; over a unix socket nothing is.
+fn add_token(document: &mut Document) {
+    let token = SecurityScheme::Http(Http::new(HttpAuthScheme::Bearer));
+    document.components.get_or_insert_default().add_security_scheme("token", token);
+    document.security = Some(vec![SecurityRequirement::default(), SecurityRequirement::new("token", [""; 0])]);
 }
 
 /// Every operation can answer with an error, and all in one shape.

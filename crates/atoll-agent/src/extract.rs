@@ -142,8 +142,11 @@ impl<T: TryFrom<String, Error = InvalidId>, S: Send + Sync> FromRequestParts<S> 
 }
 
 async fn id<T: TryFrom<String, Error = InvalidId>>(parts: &mut Parts) -> Result<T, Refusal> {
-    let path = Path::<String>::from_request_parts(parts, &()).await;
-    let Path(text) = path.map_err(|error| Refusal::invalid(error.body_text()))?;
+    let text = match Path::<String>::from_request_parts(parts, &()).await {
+        Ok(Path(text)) => text,
+        // A route without a place for an id: it is the last word of the path itself, and needs no decoding.
+        Err(_) => parts.uri.path().rsplit('/').next().unwrap_or_default().to_owned(),
+    };
     T::try_from(text).map_err(|error| Refusal::invalid(error.to_string()))
 }
 

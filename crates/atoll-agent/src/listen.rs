@@ -3,8 +3,9 @@
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 use rustix::fs::Mode;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
@@ -14,6 +15,9 @@ use crate::auth::Token;
 
 /// Connections that may wait to be accepted.
 const BACKLOG: i32 = 1024;
+
+/// How long a TCP connection may be silent before the kernel asks whether the other side is there.
+const KEEPALIVE_AFTER: Duration = Duration::from_secs(60);
 
 /// A place where clients come in.
 #[derive(Debug)]
@@ -35,8 +39,13 @@ pub(crate) enum Connection {
 }
 
 impl Listener {
-    /// On a unix socket with mode 0600. Whatever was at the path is replaced at one moment, when clients are heard.
+    /// On a unix socket with mode 0600. A socket that was at the path is replaced at one moment, when clients are heard.
     pub fn unix(path: &Path) -> io::Result<Self> {
+        let there = path.symlink_metadata();
+        if there.is_ok_and(|there| !there.file_type().is_socket()) {
+            let error = io::Error::new(io::ErrorKind::AlreadyExists, "something else than a socket is there");
+            return Err(named(path, &error));
+        }
         let aside = beside(path)?;
         let listener = bind_private(&aside).map_err(|error| named(&aside, &error))?;
         let renamed = std::fs::rename(&aside, path);
@@ -71,6 +80,9 @@ impl Socket {
                 let (stream, _) = listener.accept().await?;
                 // Keys and their echoes are small and must not wait for more.
                 stream.set_nodelay(true)?;
+                // A client whose machine is gone says nothing: without this its connection would stay for ever.
+                rustix::net::sockopt::set_socket_keepalive(&stream, true)?;
+                rustix::net::sockopt::set_tcp_keepidle(&stream, KEEPALIVE_AFTER)?;
                 Ok(Connection::Tcp(stream))
             }
         }

@@ -11,7 +11,7 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::{Frame, Incoming};
 use hyper_util::client::legacy::Client as Http;
-use hyper_util::rt::TokioExecutor;
+use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -23,6 +23,10 @@ const BASE: &str = "/v1";
 
 /// How long a stream looks for a server that is gone.
 const PATIENCE: Duration = Duration::from_secs(60);
+
+/// How long a connection is kept for the next request. Shorter than a server waits for one (30 s): a request must not
+/// meet a connection that is just being closed.
+const IDLE_MAX: Duration = Duration::from_secs(15);
 
 /// What is sent.
 pub(crate) type Body = UnsyncBoxBody<Bytes, std::io::Error>;
@@ -52,7 +56,10 @@ impl Client {
     }
 
     fn new(address: Address, token: Option<HeaderValue>) -> Self {
-        let http = Http::builder(TokioExecutor::new()).build(Dialer(address.clone()));
+        let http = Http::builder(TokioExecutor::new())
+            .pool_timer(TokioTimer::new())
+            .pool_idle_timeout(IDLE_MAX)
+            .build(Dialer(address.clone()));
         Self { http, address, base: BASE.to_owned(), token, patience: PATIENCE }
     }
 
@@ -201,4 +208,21 @@ pub(crate) fn full(bytes: Bytes) -> Body {
 pub(crate) fn streamed(pieces: impl Stream<Item = std::io::Result<Bytes>> + Send + 'static) -> Body {
     use futures_util::StreamExt;
     StreamBody::new(pieces.map(|piece| piece.map(Frame::data))).boxed_unsync()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test]
+    async fn paths_are_below_the_base() {
+        let query = [("label", "a=b c".to_owned())];
+        let agent = Client::unix("/run/box.sock").uri("http", "/processes", &query).unwrap();
+        assert_eq!(agent.to_string(), "http://localhost/v1/processes?label=a%3Db+c");
+        let gateway = Client::tcp("example.org:80", "token").unwrap().below("/v1/sandboxes/box/");
+        let uri = gateway.uri("ws", "/terminals/t/attach", &[]).unwrap();
+        assert_eq!(uri.to_string(), "ws://example.org:80/v1/sandboxes/box/terminals/t/attach");
+        assert!(!format!("{gateway:?}").contains("token\""), "a token is never printed");
+        assert!(Client::tcp("example.org:80", "a\nb").is_err());
+    }
 }

@@ -24,3 +24,8 @@ pub use error::Error;
 pub use exec::{ExecEvent, ExecStream};
 pub use follow::{Follow, FollowEvent, Output, Until};
 pub use process::OutputRange;
+
+/// The example in the document is compiled.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/http-api.md")]
+struct Document;

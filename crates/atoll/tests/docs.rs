@@ -93,3 +93,50 @@ fn isolation() {
         check("docs/isolation.md", 4);
     }
 }
+
+/// The `sh` blocks of a document, one after the other.
+fn script(file: &Path) -> String {
+    let text = std::fs::read_to_string(file).unwrap();
+    let blocks = text.split("\n```sh\n").skip(1);
+    blocks.map(|block| block.split("\n```").next().unwrap().to_owned() + "\n").collect()
+}
+
+/// Its examples build on one another, so they are one script: each must succeed, the last ends what the first began.
+#[test]
+fn http_api() {
+    if !Path::new("/usr/bin/curl").exists() {
+        assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "docs::http_api needs curl");
+        eprintln!("SKIP docs::http_api: no curl on this host");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let socket = home.path().join("socket");
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/http-api.md");
+    let examples = script(&file).replace("curl -sS", "curl --max-time 30 --fail-with-body -sS");
+    let socket_name = socket.display();
+    let end = format!("curl -s --unix-socket {socket_name} -X DELETE http://localhost/v1/sandbox || true");
+    let script = format!("set -eo pipefail; SOCKET={socket_name}; trap '{end}' EXIT\n{examples}echo all done");
+    let shown = run(&script, home.path());
+    for expected in
+        ["\"ready\":true", "hello from box", "first line", "event: end", "42", "\"survivors\":0", "all done"]
+    {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    let left = std::fs::read_dir(home.path().join("state/sandboxes")).unwrap().count();
+    assert_eq!((left, socket.exists()), (0, false));
+}
+
+/// Whoever adds a route tells of it.
+#[test]
+fn http_api_names_every_route() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let page = std::fs::read_to_string(root.join("docs/http-api.md")).unwrap();
+    let document = std::fs::read_to_string(root.join("crates/atoll-agent/openapi.json")).unwrap();
+    let document: serde_json::Value = serde_json::from_str(&document).unwrap();
+    for (path, item) in document["paths"].as_object().unwrap() {
+        for method in item.as_object().unwrap().keys() {
+            let route = format!("`{} {path}", method.to_uppercase());
+            assert!(page.contains(&route), "{route}` is not in docs/http-api.md");
+        }
+    }
+}

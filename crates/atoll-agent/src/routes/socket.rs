@@ -1,16 +1,22 @@
 //! What all WebSockets share: the upgrade, text frames of JSON, the last frame.
 
+use std::time::Duration;
+
 use atoll_protocol::ErrorCode;
 use axum::extract::ws::rejection::WebSocketUpgradeRejection;
 use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_code};
 use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
 use serde::Serialize;
+use tokio::time::timeout;
 
 use crate::error::Refusal;
 
 /// Largest message from a client: a large paste. What is more comes in several.
 const MESSAGE_MAX: usize = 1024 * 1024;
+
+/// How long a client may take to hear that it is over.
+const CLOSE_WITHIN: Duration = Duration::from_secs(5);
 
 /// The half that is written to.
 pub(super) type Outgoing = SplitSink<WebSocket, Message>;
@@ -35,6 +41,6 @@ pub(super) async fn tell(outgoing: &mut Outgoing, frame: &impl Serialize) -> Res
 /// The last frame.
 pub(super) async fn close(mut outgoing: Outgoing) {
     let frame = CloseFrame { code: close_code::NORMAL, reason: "".into() };
-    // Nobody is there any more: then it is closed.
-    drop(outgoing.send(Message::Close(Some(frame))).await);
+    // Nobody is there any more, or nobody reads: then it is closed without a word.
+    drop(timeout(CLOSE_WITHIN, outgoing.send(Message::Close(Some(frame)))).await);
 }

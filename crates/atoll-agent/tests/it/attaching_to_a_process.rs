@@ -27,6 +27,16 @@ async fn next(socket: &mut Socket) -> Option<AttachEvent> {
     }
 }
 
+/// The next event that is no output, which may come at any moment.
+async fn answer(socket: &mut Socket) -> AttachEvent {
+    loop {
+        let event = next(socket).await.unwrap();
+        if !matches!(event, AttachEvent::Output(_)) {
+            return event;
+        }
+    }
+}
+
 async fn send(socket: &mut Socket, command: &AttachCommand) {
     socket.send(Message::text(serde_json::to_string(command).unwrap())).await.unwrap();
 }
@@ -55,20 +65,16 @@ fn input_and_signals_go_in_and_output_comes_out() {
         assert_eq!(printed, "got one\n");
         assert!(matches!(answers[0], AttachEvent::Written(receipt) if receipt.next_offset == 4));
         send(&mut socket, &piece(9, "x")).await;
-        let AttachEvent::Error(gap) = next(&mut socket).await.unwrap() else { panic!() };
+        let AttachEvent::Error(gap) = answer(&mut socket).await else { panic!() };
         assert_eq!(gap.code, ErrorCode::StdinGap);
         socket.send(Message::text("{\"stdn\":1}")).await.unwrap();
-        let AttachEvent::Error(unknown) = next(&mut socket).await.unwrap() else { panic!() };
+        let AttachEvent::Error(unknown) = answer(&mut socket).await else { panic!() };
         assert!(unknown.message.contains("unknown variant `stdn`"), "{}", unknown.message);
         let int = SignalRequest { signal: Signal::INT, scope: SignalScope::Main };
         send(&mut socket, &AttachCommand::Signal(int)).await;
-        assert!(matches!(next(&mut socket).await.unwrap(), AttachEvent::Signalled(receipt) if receipt.signalled == 1));
+        assert!(matches!(answer(&mut socket).await, AttachEvent::Signalled(receipt) if receipt.signalled == 1));
         send(&mut socket, &AttachCommand::Close).await;
-        let end = loop {
-            if let AttachEvent::End(end) = next(&mut socket).await.unwrap() {
-                break end;
-            }
-        };
+        let AttachEvent::End(end) = answer(&mut socket).await else { panic!() };
         assert_eq!(end.end.code, Some(6));
         assert_eq!(next(&mut socket).await, None);
     });

@@ -30,6 +30,11 @@ fn a_socket_is_private_and_takes_the_place_of_an_old_one() {
         assert_eq!(soon(fresh.exec(&ExecRequest::shell("echo hi"))).await.unwrap().stdout.data, "hi\n");
         soon(f.agent.stop()).await.unwrap();
         soon(serving).await.unwrap();
+        let file = f.directory.path().join("file");
+        std::fs::write(&file, "precious").unwrap();
+        let error = Listener::unix(&file).unwrap_err().to_string();
+        assert!(error.ends_with("something else than a socket is there"), "{error}");
+        assert_eq!(std::fs::read(&file).unwrap(), b"precious");
         let too_long = f.directory.path().join("x".repeat(120)).join("socket");
         let error = Listener::unix(&too_long).unwrap_err().to_string();
         assert!(error.starts_with("cannot listen on "), "{error}");
@@ -80,7 +85,9 @@ fn deleting_the_sandbox_ends_everything_and_tells_those_who_watch() {
         f.printed(&process, "up").await;
         let follower = f.client.follow(&process, 0, Until::End);
         let watching = tokio::spawn(follower.collect());
-        soon(f.client.delete_sandbox()).await.unwrap();
+        // Two at once: both are told when nothing is left.
+        let (first, second) = tokio::join!(f.client.delete_sandbox(), f.agent.stop());
+        assert!(first.is_ok() && second.is_ok(), "{first:?} {second:?}");
         let (stdout, _, end) = soon(watching).await.unwrap().unwrap();
         assert_eq!((stdout.as_slice(), end.end.reason), (&b"up\n"[..], EndReason::SandboxStopped));
     });
