@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use atoll_protocol::{ErrorAnswer, SandboxName, SandboxSpec};
+use atoll_protocol::{ErrorAnswer, ErrorCode, SandboxName, SandboxSpec};
 use hyper::Method;
 use rustix::process::Signal;
 use serde::Deserialize;
@@ -21,7 +21,7 @@ use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
 use tokio::process::{Child, ChildStdout};
 use tokio::sync::Semaphore;
-use tokio::time::{sleep, timeout};
+use tokio::time::{Instant, sleep, timeout};
 
 use super::process::{Process, start_time};
 use super::{Agent, Placement, Promise, StartError, Wire};
@@ -36,6 +36,10 @@ const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
 
 /// How long an agent may take to end what is in its sandbox, and then itself.
 const ENDS_WITHIN: Duration = Duration::from_secs(15);
+
+/// How long an agent that another gateway began to start may take to answer or to end, and how often that is looked at.
+const LEFT_OVER_WITHIN: Duration = Duration::from_secs(10);
+const LOOK_EVERY: Duration = Duration::from_millis(50);
 
 /// Agents that may be starting at once: it is all work for the processors.
 const STARTING: usize = 8;
@@ -193,23 +197,25 @@ async fn connect_below(dir: &Path) -> io::Result<UnixStream> {
 }
 
 impl Placement for Local {
-    /// A gateway that was killed may have left an agent that was not ready yet. It holds the storage, so ours was
-    /// refused; by now it answers.
+    /// A gateway that was killed may have left an agent that was not ready yet. It holds the storage, so ours is refused
+    /// until that one either answers, or has ended because there was nobody to tell that it is ready.
     fn start<'a>(&'a self, name: &'a SandboxName, spec: &'a SandboxSpec) -> Promise<'a, Result<Agent, StartError>> {
         Box::pin(async move {
-            let refused = match self.try_start(name, spec).await {
-                Err(StartError::Refused(body)) if body.code == atoll_protocol::ErrorCode::StorageBusy => body,
-                other => return other,
-            };
-            let deadline = tokio::time::Instant::now() + ANSWERS_WITHIN;
-            while tokio::time::Instant::now() < deadline {
+            let deadline = Instant::now() + LEFT_OVER_WITHIN;
+            loop {
+                let refused = match self.try_start(name, spec).await {
+                    Err(StartError::Refused(body)) if body.code == ErrorCode::StorageBusy => body,
+                    other => return other,
+                };
                 if let Some(agent) = self.find_now(name).await {
                     return Ok(agent);
                 }
-                // There is no event for a socket of somebody else's.
-                sleep(Duration::from_millis(50)).await;
+                if Instant::now() >= deadline {
+                    return Err(StartError::Refused(refused));
+                }
+                // There is no event for a lock of somebody else's.
+                sleep(LOOK_EVERY).await;
             }
-            Err(StartError::Refused(refused))
         })
     }
 

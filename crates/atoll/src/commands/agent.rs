@@ -165,12 +165,13 @@ async fn serve_sandbox(prepared: Prepared, parent: &mut Option<Parent>) -> Resul
     let served = async {
         let listeners = listen(&socket, tcp).await?;
         let ready = ready(&agent, &socket, &listeners);
-        let serving = tokio::spawn(serve(agent.clone(), listeners));
+        // Clients can connect already, but are answered only when it is certain that we go on: an agent that cannot say
+        // that it is ready ends, and nobody must have relied on it by then.
         printer::json(&ready).map_err(|error| failure("say that it is ready", &error))?;
         if let Some(parent) = parent.take() {
             parent.ready(log).map_err(|error| failure("let go of the caller", &error))?;
         }
-        Ok(serving)
+        Ok(tokio::spawn(serve(agent.clone(), listeners)))
     };
     match served.await {
         Err(error) => {

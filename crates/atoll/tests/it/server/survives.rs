@@ -169,6 +169,66 @@ async fn see(attached: &mut atoll_client::Attachment, seen: &mut Vec<u8>, text: 
     seen.unwrap_or_else(|_| panic!("{text} was not seen"));
 }
 
+/// Whatever was made when it was killed, the next one has it or makes it: one agent, and it works.
+#[test]
+fn killed_at_any_moment_of_a_create_there_is_one_agent_at_most() {
+    let home = Home::new();
+    let mut server = Server::start(&home, &[]);
+    let asked = server.asked();
+    let name = asked.name.clone().unwrap();
+    for round in 0..12 {
+        let creating = std::thread::spawn({
+            let (client, asked) = (server.client().with_patience(Duration::ZERO), asked.clone());
+            move || wait(client.create_sandbox(&asked)).is_ok()
+        });
+        std::thread::sleep(Duration::from_millis(round * 5));
+        server.kill();
+        creating.join().unwrap();
+        server = Server::start(&home, &[]);
+        wait(async {
+            let client = server.client();
+            client.create_sandbox(&asked).await.unwrap();
+            assert_eq!(sh(&client, &name, "echo works").await, "works\n", "round {round}");
+            assert_eq!(server.agents().len(), 1, "round {round}");
+            client.remove_sandbox(&name).await.unwrap();
+        });
+        until("no agent is left", || server.agents().is_empty().then_some(()));
+    }
+    server.end();
+}
+
+/// Each piece comes out before the next one is sent: nothing on the way waits for more.
+#[test]
+fn pieces_go_through_as_they_come() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    wait(async {
+        let client = server.client();
+        let name = server.sandbox().await;
+        let inside = client.inside(&name);
+        let stdin = atoll_protocol::StdinMode::Pipe;
+        let cat = inside.start(&StartRequest { stdin, ..StartRequest::shell("cat") }).await.unwrap();
+        let (pieces, body) = tokio::sync::mpsc::channel::<std::io::Result<bytes::Bytes>>(1);
+        let body = futures_util::stream::unfold(body, async |mut body| body.recv().await.map(|piece| (piece, body)));
+        let sending = tokio::spawn({
+            let (inside, id) = (inside.clone(), cat.id.clone());
+            async move { inside.stream_stdin(&id, 0, body).await }
+        });
+        let mut follow = inside.follow(&cat.id, 0, Until::End);
+        for number in 0..20 {
+            let piece = format!("piece {number}\n");
+            pieces.send(Ok(piece.clone().into())).await.unwrap();
+            let FollowEvent::Output(output) = follow.next().await.unwrap().unwrap() else { panic!("no output") };
+            assert_eq!(output.bytes, piece.as_bytes());
+        }
+        drop(pieces);
+        sending.await.unwrap().unwrap();
+        inside.close_stdin(&cat.id).await.unwrap();
+        assert!(follow.collect().await.unwrap().2.end.success());
+    });
+    server.end();
+}
+
 #[test]
 fn a_client_that_goes_away_is_known_to_be_gone() {
     let home = Home::new();
