@@ -97,6 +97,45 @@ pub fn pipe_to_file(bytes: u64, block: usize, under: &Path) -> Result<Prepared<'
     }))
 }
 
+/// The latency from `posix_spawn` to the first byte that the program prints. Its end is waited for, untimed.
+pub fn spawn_until_output(argv: Argv) -> Result<Prepared<'static>, BenchError> {
+    let argv = argv.resolved()?;
+    Ok(Prepared::new(move || {
+        let start = Instant::now();
+        let mut child = spawn::piped(&argv)?;
+        let mut byte = [0];
+        let read = child.stdout.as_mut().map_or(Ok(0), |pipe| pipe.read(&mut byte));
+        let took = start.elapsed();
+        let status = child.wait().map_err(spawn::wait_error(&argv))?;
+        spawn::check(&argv, status, &[])?;
+        match read.map_err(BenchError::io("read output"))? {
+            0 => Err(BenchError::Unfit("nothing was printed".into())),
+            _ => Ok(Sample::Took(took)),
+        }
+    }))
+}
+
+/// The throughput of a child's pipe: `head` writes `bytes` zeros, we read `block` bytes at a time and drop them.
+pub fn pipe_read(bytes: u64, block: usize) -> Result<Prepared<'static>, BenchError> {
+    let argv = Argv::new(["head", "-c"]).arg(bytes.to_string()).arg("/dev/zero").resolved()?;
+    let mut buffer = vec![0; block.max(1)];
+    Ok(Prepared::new(move || {
+        let start = Instant::now();
+        let mut child = spawn::piped(&argv)?;
+        let read = match child.stdout.take() {
+            Some(mut pipe) => copy_blocks(&mut pipe, &mut io::sink(), &mut buffer),
+            None => Ok(0),
+        };
+        let status = child.wait().map_err(spawn::wait_error(&argv))?;
+        let took = start.elapsed();
+        spawn::check(&argv, status, &[])?;
+        match read.map_err(BenchError::io("read output"))? {
+            read if read == bytes => Ok(Sample::Moved { bytes, took }),
+            read => Err(BenchError::Unfit(format!("{read} bytes arrived instead of {bytes}"))),
+        }
+    }))
+}
+
 fn copy_output(argv: &Argv, path: &Path, buffer: &mut [u8], wanted: u64) -> Result<Sample, BenchError> {
     let doing = || BenchError::io(format!("copy output to {}", path.display()));
     let start = Instant::now();
@@ -166,6 +205,18 @@ mod tests {
             panic!("a count");
         };
         assert!(count > 0 && took >= Duration::from_millis(20));
+    }
+
+    #[test]
+    fn the_first_byte_is_waited_for() {
+        assert!(matches!(once(spawn_until_output(Argv::new(["echo"]))), Sample::Took(_)));
+        let mut silent = spawn_until_output(Argv::new(["true"])).unwrap();
+        assert!((silent.measure)().is_err());
+    }
+
+    #[test]
+    fn all_bytes_are_read() {
+        assert!(matches!(once(pipe_read(1_000_003, 64 << 10)), Sample::Moved { bytes: 1_000_003, .. }));
     }
 
     #[test]

@@ -3,9 +3,11 @@
 use std::sync::Arc;
 use std::time::SystemTime;
 
-use atoll_protocol::{Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxUsage, Timestamp};
+use atoll_protocol::{
+    Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage, Timestamp,
+};
 use atoll_runtime::{Error, Filter, Host, Limits, Sandbox, SandboxOptions, Storage};
-use tokio::sync::{OnceCell, watch};
+use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, watch};
 
 /// A sandbox and how it was asked for. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -21,7 +23,12 @@ struct Inner {
     /// Set when nothing is left: whoever asks at the same time waits for the same removal.
     destroyed: OnceCell<()>,
     stopped: watch::Sender<bool>,
+    /// Places for WebSockets.
+    sockets: Arc<Semaphore>,
 }
+
+/// WebSockets at once. Each is a task with its buffers and a descriptor.
+const SOCKETS_MAX: usize = 1024;
 
 impl Agent {
     /// Makes the sandbox.
@@ -39,7 +46,8 @@ impl Agent {
     pub fn new(sandbox: Sandbox, spec: SandboxSpec) -> Self {
         let created_at = SystemTime::now().into();
         let (destroyed, stopped) = (OnceCell::new(), watch::Sender::new(false));
-        Self { inner: Arc::new(Inner { sandbox, spec, created_at, destroyed, stopped }) }
+        let sockets = Arc::new(Semaphore::new(SOCKETS_MAX));
+        Self { inner: Arc::new(Inner { sandbox, spec, created_at, destroyed, stopped, sockets }) }
     }
 
     /// The sandbox.
@@ -49,17 +57,17 @@ impl Agent {
 
     /// Everything there is to know.
     pub fn info(&self) -> SandboxInfo {
-        let Inner { sandbox, spec, created_at, destroyed: _, stopped: _ } = &*self.inner;
+        let Inner { sandbox, spec, created_at, .. } = &*self.inner;
         let usage = sandbox.usage();
         let processes = sandbox.processes(&Filter::default());
         let terminals = sandbox.terminals();
         SandboxInfo {
             name: sandbox.name().clone(),
+            state: state(sandbox),
             isolation: spec.isolation,
             limits: spec.limits,
             labels: spec.labels.clone(),
             created_at: *created_at,
-            paused: sandbox.is_paused(),
             processes: alive(processes.iter().map(atoll_runtime::Process::state)),
             terminals: alive(terminals.iter().map(atoll_runtime::Terminal::state)),
             usage: SandboxUsage {
@@ -70,6 +78,11 @@ impl Agent {
             },
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
+    }
+
+    /// A place for a WebSocket, for as long as it is held. `None` if there is none.
+    pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.inner.sockets).try_acquire_owned().ok()
     }
 
     /// Destroys the sandbox; whoever serves it stops then.
@@ -85,6 +98,14 @@ impl Agent {
         let mut stopped = self.inner.stopped.subscribe();
         // The sender lives in `self`: this ends only because it was stopped.
         drop(stopped.wait_for(|stopped| *stopped).await);
+    }
+}
+
+fn state(sandbox: &Sandbox) -> SandboxState {
+    match (sandbox.is_alive(), sandbox.is_paused()) {
+        (false, _) => SandboxState::Lost,
+        (true, true) => SandboxState::Paused,
+        (true, false) => SandboxState::Running,
     }
 }
 

@@ -60,7 +60,7 @@ pub(crate) fn start(request: StartRequest) -> Result<ProcessSpec, Refusal> {
     };
     let readiness = request.ready.map(readiness).transpose()?;
     let restart = restart(request.restart);
-    Ok(ProcessSpec { id: request.id, labels: request.labels, restart, readiness, command })
+    Ok(ProcessSpec { id: request.id, labels: request.labels, restart, readiness, ..ProcessSpec::new(command) })
 }
 
 /// The terminal that is to be opened.

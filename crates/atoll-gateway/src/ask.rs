@@ -2,7 +2,7 @@
 
 use std::io;
 
-use atoll_protocol::{ErrorAnswer, SandboxInfo};
+use atoll_protocol::{ErrorAnswer, SandboxInfo, SandboxState};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty, Limited};
 use hyper::header::HOST;
@@ -55,5 +55,5 @@ pub(crate) async fn tell(wire: Wire, path: &str) -> io::Result<Result<(), ErrorA
 
 /// Whether an agent's sandbox is paused.
 pub(crate) async fn is_paused(wire: Wire) -> bool {
-    info(wire).await.is_ok_and(|info| info.paused)
+    info(wire).await.is_ok_and(|info| info.state == SandboxState::Paused)
 }

@@ -47,6 +47,7 @@ codes! {
     SandboxLimit = 429, "The server may not have more sandboxes.";
     AgentUnavailable = 502, "The sandbox's agent could not be started or did not answer.";
     ShuttingDown = 503, "The server is about to end. Ask again in a moment.";
+    TooManyConnections = 429, "There are as many open connections of this kind as there may be.";
     ValidationFailed = 400, "The request cannot be right: a bad name, a NUL byte, two things that exclude each other.";
     CommandNotFound = 404, "The program does not exist in the sandbox.";
     NotExecutable = 400, "The program exists but cannot be executed.";
@@ -59,6 +60,14 @@ codes! {
     ProcessLimit = 429, "The sandbox may not have more processes.";
     StdinNotOpen = 409, "The process has no open standard input to write to.";
     StdinGap = 409, "The write starts behind the end of what was written: bytes in between are missing.";
+    SessionNotFound = 404, "No session has this id.";
+    SessionAlreadyExists = 409, "A session has this id already.";
+    SessionTerminated = 410, "The session's shell has ended. It can be restarted or deleted.";
+    SessionAlive = 409, "The session's shell is alive, so there is nothing to restart.";
+    SessionBusy = 429, "Too many commands wait for the session.";
+    SessionLimit = 429, "The sandbox may not have more sessions.";
+    CommandCancelled = 409, "The command was taken out of the queue before it began.";
+    ShellNotSupported = 501, "The sandbox has no bash that can be a session's; the message says what is missing.";
     TerminalNotFound = 404, "No terminal has this id.";
     TerminalAlreadyExists = 409, "A terminal that runs a different command has this id.";
     TerminalEnded = 409, "The terminal's program has ended, so this can no longer be done.";

@@ -90,6 +90,14 @@ name!(
 );
 
 name!(
+    /// Names a session within its sandbox.
+    SessionId,
+    "session id",
+    "1 to 64 of letters, digits and . _ - : starting with a letter or digit",
+    |text| ProcessId::new(text).is_ok()
+);
+
+name!(
     /// Names a terminal within its sandbox.
     TerminalId,
     "terminal id",

@@ -4,21 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Isolation, SandboxInfo, SandboxLimits, SandboxName, Timestamp};
-
-/// Where in its life a sandbox is. One that was deleted is not there.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum SandboxState {
-    /// Being made or started.
-    Creating,
-    /// Its agent lives.
-    Running,
-    /// Frozen, with everything alive.
-    Paused,
-    /// Its processes are gone, its files are kept. The next use starts it again.
-    Stopped,
-}
+use crate::{Isolation, SandboxInfo, SandboxLimits, SandboxName, SandboxState, Timestamp};
 
 /// Why a sandbox is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]

@@ -165,4 +165,8 @@ pub struct ExecResult {
     pub stderr: Capture,
     /// Position behind the last byte of the log when it ended.
     pub cursor: u64,
+    /// The session's shell could not be saved when the command was ended: it was replaced by one that holds the
+    /// session's last snapshot.
+    #[serde(skip_serializing_if = "std::ops::Not::not", default)]
+    pub session_reset: bool,
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{EndRecord, ProcessId, Timestamp};
+use crate::{EndRecord, ProcessId, SessionId, Timestamp};
 
 /// Where in its life a process is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -35,6 +35,9 @@ pub struct ProcessInfo {
     pub command: String,
     /// Labels given at start.
     pub labels: BTreeMap<String, String>,
+    /// The session that it runs in or was started from.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub session: Option<SessionId>,
     /// When it was (last) started.
     pub started_at: Timestamp,
     /// How its main process ended, if it has.

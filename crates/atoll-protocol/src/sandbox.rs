@@ -71,12 +71,31 @@ pub struct SandboxUsage {
     pub cpu_usec: Option<u64>,
 }
 
+/// How a sandbox is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "lowercase")]
+pub enum SandboxState {
+    /// Being made or started.
+    Creating,
+    /// Commands can be run.
+    Running,
+    /// Frozen, with everything alive.
+    Paused,
+    /// Its processes are gone, its files are kept. The next use starts it again. Only a server of many has such.
+    Stopped,
+    /// Its first process was killed from outside. Nothing runs any more; what was printed can still be read.
+    Lost,
+}
+
 /// One sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SandboxInfo {
     /// Its name.
     pub name: SandboxName,
+    /// How it is.
+    pub state: SandboxState,
     /// How strongly it is walled off.
     pub isolation: Isolation,
     /// What it may use.
@@ -85,9 +104,6 @@ pub struct SandboxInfo {
     pub labels: BTreeMap<String, String>,
     /// When it was made.
     pub created_at: Timestamp,
-    /// Whether everything in it stands still.
-    #[serde(default)]
-    pub paused: bool,
     /// Processes that are not over.
     pub processes: u64,
     /// Terminals whose program is not over.

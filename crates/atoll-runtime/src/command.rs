@@ -4,11 +4,13 @@ use std::collections::BTreeMap;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 
 use crate::Error;
+use crate::session::Snapshot;
 
 /// What the kernel accepts at most for one argument or variable (MAX_ARG_STRLEN).
 const LONGEST_STRING: usize = 128 * 1024;
@@ -28,6 +30,20 @@ pub enum Invocation {
     Interactive,
     /// A program and its arguments; no shell.
     Argv(Vec<OsString>),
+    /// The bash of a session, which speaks to the listener of this name and is born with these resource limits.
+    Session {
+        /// The listener.
+        listener: String,
+        /// Number (getrlimit(2)), soft, hard.
+        limits: Vec<(u32, u64, u64)>,
+    },
+    /// A string for a bash that first becomes what a session was.
+    Restored {
+        /// What the session held.
+        snapshot: Arc<Snapshot>,
+        /// The string.
+        text: OsString,
+    },
 }
 
 /// Where standard input comes from.
@@ -110,7 +126,8 @@ impl Command {
     /// For people: the shell string, or the arguments in one line.
     pub fn describe(&self) -> String {
         match &self.invocation {
-            Invocation::Shell(text) => text.to_string_lossy().into_owned(),
+            Invocation::Shell(text) | Invocation::Restored { text, .. } => text.to_string_lossy().into_owned(),
+            Invocation::Session { .. } => "the session's shell".to_owned(),
             Invocation::Interactive => "the interactive shell".to_owned(),
             Invocation::Argv(argv) => argv.iter().map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" "),
         }
@@ -138,8 +155,8 @@ impl Command {
 
     fn check_invocation(&self) -> Result<(), Error> {
         match &self.invocation {
-            Invocation::Shell(text) => check_text("the command", text),
-            Invocation::Interactive => Ok(()),
+            Invocation::Shell(text) | Invocation::Restored { text, .. } => check_text("the command", text),
+            Invocation::Interactive | Invocation::Session { .. } => Ok(()),
             Invocation::Argv(argv) => {
                 if argv.first().is_none_or(|program| program.is_empty()) {
                     return Err(Error::invalid("argv must name a program"));

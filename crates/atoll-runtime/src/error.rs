@@ -2,7 +2,7 @@
 
 use std::io;
 
-use atoll_protocol::{ErrorBody, ErrorCode};
+use atoll_protocol::{EndRecord, ErrorBody, ErrorCode};
 
 /// A request that was not done, or a wait that ended otherwise.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -93,6 +93,56 @@ pub enum Error {
         offset: u64,
         /// Where to go on.
         expected: u64,
+    },
+    /// No session has this id.
+    #[error("no session has the id {id}")]
+    SessionNotFound {
+        /// The id.
+        id: String,
+    },
+    /// The id is taken.
+    #[error("there is already a session with the id {id}")]
+    SessionAlreadyExists {
+        /// The id.
+        id: String,
+    },
+    /// Its shell has ended.
+    #[error("the shell of session {id} has ended{}", how(.end.as_deref()))]
+    SessionTerminated {
+        /// The id.
+        id: String,
+        /// How.
+        end: Option<Box<EndRecord>>,
+    },
+    /// Only a dead session is restarted.
+    #[error("session {id} is alive")]
+    SessionAlive {
+        /// The id.
+        id: String,
+    },
+    /// Its queue is full.
+    #[error("too many commands wait for session {id}")]
+    SessionBusy {
+        /// The id.
+        id: String,
+    },
+    /// No more sessions.
+    #[error("a sandbox has at most {max} sessions")]
+    SessionLimit {
+        /// How many.
+        max: usize,
+    },
+    /// Taken out of the queue.
+    #[error("command {id} was cancelled before it began")]
+    CommandCancelled {
+        /// The id.
+        id: String,
+    },
+    /// The sandbox's bash cannot be a session's.
+    #[error("no session can be had here: {why}")]
+    ShellNotSupported {
+        /// What is missing.
+        why: String,
     },
     /// No terminal has this id.
     #[error("no terminal has the id {id}")]
@@ -197,6 +247,14 @@ impl Error {
             Self::ProcessLimit { .. } => ErrorCode::ProcessLimit,
             Self::StdinNotOpen { .. } => ErrorCode::StdinNotOpen,
             Self::StdinGap { .. } => ErrorCode::StdinGap,
+            Self::SessionNotFound { .. } => ErrorCode::SessionNotFound,
+            Self::SessionAlreadyExists { .. } => ErrorCode::SessionAlreadyExists,
+            Self::SessionTerminated { .. } => ErrorCode::SessionTerminated,
+            Self::SessionAlive { .. } => ErrorCode::SessionAlive,
+            Self::SessionBusy { .. } => ErrorCode::SessionBusy,
+            Self::SessionLimit { .. } => ErrorCode::SessionLimit,
+            Self::CommandCancelled { .. } => ErrorCode::CommandCancelled,
+            Self::ShellNotSupported { .. } => ErrorCode::ShellNotSupported,
             Self::TerminalNotFound { .. } => ErrorCode::TerminalNotFound,
             Self::TerminalAlreadyExists { .. } => ErrorCode::TerminalAlreadyExists,
             Self::TerminalEnded { .. } => ErrorCode::TerminalEnded,
@@ -230,6 +288,16 @@ impl Error {
                 Some("run as root, or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes)".to_owned())
             }
             Self::StorageBusy { .. } => Some("end the sandbox that uses it first".to_owned()),
+            Self::SessionNotFound { .. } => Some("create it first: no session is made behind your back".to_owned()),
+            Self::SessionAlreadyExists { .. } => Some("use it, choose another id, or delete it first".to_owned()),
+            Self::SessionTerminated { .. } => {
+                Some("restart it, from its last snapshot or from nothing, or delete it".to_owned())
+            }
+            Self::SessionBusy { .. } => Some("wait for some of them, cancel them, or use another session".to_owned()),
+            Self::SessionLimit { .. } => Some("delete some that are no longer used".to_owned()),
+            Self::ShellNotSupported { .. } => {
+                Some("a session needs a bash that can load builtins (`enable -f`); exec needs any sh".to_owned())
+            }
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
             Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
@@ -241,6 +309,8 @@ impl Error {
             | Self::StdinNotOpen { .. }
             | Self::StdinGap { .. }
             | Self::TerminalNotFound { .. }
+            | Self::SessionAlive { .. }
+            | Self::CommandCancelled { .. }
             | Self::WaitTimeout { .. }
             | Self::EndedWhileWaiting { .. }
             | Self::SandboxGone
@@ -264,5 +334,13 @@ impl Error {
             return Self::DiskFull { what: what.to_owned() };
         }
         Self::Internal { what: format!("failed to {what}: {error}") }
+    }
+}
+
+fn how(end: Option<&EndRecord>) -> String {
+    match end.map(|end| (end.code, end.signal)) {
+        Some((Some(code), _)) => format!(" with code {code}"),
+        Some((None, Some(signal))) => format!(" by signal {signal}"),
+        Some((None, None)) | None => String::new(),
     }
 }

@@ -9,6 +9,7 @@ use crate::Error;
 use crate::log::{Capture as Kept, Event, HeadTail, Log};
 use crate::process::Process;
 use crate::run::Ended;
+use crate::shared::Shared;
 
 /// The two outputs while they are being collected.
 #[derive(Debug)]
@@ -64,6 +65,8 @@ pub struct ExecOutput {
     pub stderr: Kept,
     /// Where its log stood when it ended.
     pub cursor: u64,
+    /// The session's shell could not be saved when it ended, and was replaced by one that holds the last snapshot.
+    pub session_reset: bool,
 }
 
 impl ExecOutput {
@@ -75,6 +78,7 @@ impl ExecOutput {
             stdout: capture(&self.stdout, encoding),
             stderr: capture(&self.stderr, encoding),
             cursor: self.cursor,
+            session_reset: self.session_reset,
         }
     }
 
@@ -96,9 +100,22 @@ impl Process {
     }
 }
 
+/// The answer of a command that was started for it. If it told everything, and nobody but us knows its id, nothing of it
+/// needs to be remembered.
+pub(crate) async fn collect(shared: &Shared, process: &Process, slot: &Slot, named: bool) -> Result<ExecOutput, Error> {
+    let Ended { record: end, session_reset, .. } = process.over().await?;
+    let captured = slot.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or(Error::SandboxGone)?;
+    let Captured { stdout, stderr, cursor } = captured;
+    let output = ExecOutput { id: process.id().clone(), end, stdout, stderr, cursor, session_reset };
+    if !named && output.is_whole() && output.end.survivors == 0 {
+        shared.registry.discard(process.id());
+    }
+    Ok(output)
+}
+
 /// The answer of a command that was started before under the same id: put together from its log.
 pub(crate) async fn from_log(process: &Process, answer_bytes: usize) -> Result<ExecOutput, Error> {
-    let Ended { record: end, cursor } = process.over().await?;
+    let Ended { record: end, cursor, session_reset } = process.over().await?;
     let mut stdout = HeadTail::new(answer_bytes);
     let mut stderr = HeadTail::new(answer_bytes);
     let mut reader = process.log().reader(0);
@@ -124,7 +141,7 @@ pub(crate) async fn from_log(process: &Process, answer_bytes: usize) -> Result<E
         account(&mut stdout, totals.stdout, from);
         account(&mut stderr, totals.stderr, from);
     }
-    Ok(ExecOutput { id: process.id().clone(), end, stdout, stderr, cursor })
+    Ok(ExecOutput { id: process.id().clone(), end, stdout, stderr, cursor, session_reset })
 }
 
 /// Counts what the log itself had to give up as omitted, from where it began to.

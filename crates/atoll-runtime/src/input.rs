@@ -22,8 +22,8 @@ pub(crate) async fn wants_input(shared: &Shared, tree: &Tree, stdin: Option<&Wri
             let pids = leaf.pids().unwrap_or_default();
             pids.iter().any(|pid| blocked::awaits(host.as_fd(), *pid, input))
         }
-        Tree::Warden(command) => {
-            let pids = shared.link.members(*command).await.unwrap_or_default();
+        Tree::Warden(_) | Tree::Part(_) => {
+            let pids = tree.inside_pids(&shared.link).await;
             pids.iter().any(|pid| blocked::awaits(shared.proc.as_fd(), *pid, input))
         }
     }

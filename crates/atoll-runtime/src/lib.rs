@@ -1,4 +1,4 @@
-//! The live things of one sandbox: commands, processes, terminals, their output.
+//! The live things of one sandbox: commands, processes, sessions, terminals, their output.
 //!
 //! Serves no HTTP and knows no JSON. One task owns each live thing; others hold a handle. Every child is born through
 //! [`Sandbox`] in one function, so every child is grouped, accounted, reaped and bounded.
@@ -18,6 +18,7 @@ mod process;
 mod pty;
 mod run;
 mod sandbox;
+mod session;
 mod shared;
 mod start;
 mod terminal;
@@ -32,6 +33,7 @@ pub use home::{Home, Storage};
 pub use log::{Capture, Chunk, Event as LogEvent, Log, Match, ReadPage, Reader as LogReader};
 pub use process::{Filter, Process, ProcessSpec, Readiness, Restart, Retention};
 pub use sandbox::{Host, Limits, Sandbox, SandboxOptions};
+pub use session::{Alias, Function, NotCarried, Session, SessionSpec, Snapshot, StartFrom, Variable};
 pub use terminal::{Access, Attach, Recording, Screen, Terminal, TerminalEvent, TerminalSpec, Viewer, ViewerOptions};
 pub use tree::SignalScope;
 pub use wait::{HttpCheck, LogPattern, PortCheck};

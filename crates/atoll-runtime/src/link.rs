@@ -12,15 +12,17 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use atoll_isolation::sys::process::Usage;
 use atoll_isolation::sys::socket::{self, Waiting};
-use atoll_isolation::wire::{Event, IN_MEMORY_FILE, INLINE_MAX, Request, Spawn, SpawnStage, Wire};
+use atoll_isolation::wire::{Event, IN_MEMORY_FILE, INLINE_MAX, Members, Request, Spawn, SpawnStage, Wire};
 use atoll_isolation::{Packed, pack, unpack};
+use atoll_protocol::EndReason;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::Error;
 
-/// What init tells of one command. At most three per command, so the channel never fills.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+/// What is told of one command: by init, at most three per command, so the channel never fills; or by the session whose
+/// shell runs it.
+#[derive(Debug)]
 pub(crate) enum News {
     /// Its main process is over.
     Exited { status: i32, usage: Usage, alone: bool },
@@ -28,6 +30,12 @@ pub(crate) enum News {
     TreeEmpty,
     /// Its warden was killed from inside.
     WardenLost,
+    /// The session's shell is done with it.
+    Reported { status: i32, given_up: bool, user_us: u64, system_us: u64, left: Vec<u32> },
+    /// The session's shell did not run it.
+    NotRun { error: Error },
+    /// The session's shell has ended; `reason` if that was asked for.
+    ShellLost { how: Option<(i32, Usage)>, reason: Option<EndReason>, reset: bool, left: Vec<u32> },
 }
 
 const NEWS_MAX: usize = 4;
@@ -94,6 +102,11 @@ impl Link {
         Ok(receiver)
     }
 
+    /// Whether init is there.
+    pub(crate) fn is_open(&self) -> bool {
+        !self.inner.tables().gone
+    }
+
     /// The command is over.
     pub(crate) fn forget(&self, command: u64) {
         self.inner.tables().commands.remove(&command);
@@ -116,18 +129,18 @@ impl Link {
         }
     }
 
-    /// Signals a tree that has a warden. Returns how many processes got it.
-    pub(crate) async fn sweep(&self, command: u64, signal: i32) -> Result<u64, Error> {
-        match self.ask(|tag| Request::Sweep { tag, command, signal }, &[]).await? {
+    /// Signals processes. Returns how many got it.
+    pub(crate) async fn sweep(&self, members: Members, signal: i32) -> Result<u64, Error> {
+        match self.ask(|tag| Request::Sweep { tag, members, signal }, &[]).await? {
             (Event::Counted { count, .. }, _) => Ok(u64::from(count)),
             (other, _) => Err(unexpected(&other)),
         }
     }
 
-    /// Pids (inside) of a tree that has a warden.
-    pub(crate) async fn members(&self, command: u64) -> Result<Vec<u32>, Error> {
-        match self.ask(|tag| Request::List { tag, command }, &[]).await? {
-            (Event::Members { pids, .. }, _) => Ok(pids),
+    /// Pids (inside) of those that live.
+    pub(crate) async fn members(&self, members: Members) -> Result<Vec<u32>, Error> {
+        match self.ask(|tag| Request::List { tag, members }, &[]).await? {
+            (Event::Listed { pids, .. }, _) => Ok(pids),
             (other, _) => Err(unexpected(&other)),
         }
     }
@@ -141,6 +154,20 @@ impl Link {
     /// Connects to a port on the inside.
     pub(crate) async fn connect(&self, address: SocketAddr) -> Result<io::Result<OwnedFd>, Error> {
         self.ask(|tag| Request::Connect { tag, address: address.into() }, &[]).await.and_then(opened)
+    }
+
+    /// Pidfds of some of these (pids inside) that live; none if none does.
+    pub(crate) async fn pidfds(&self, pids: Vec<u32>) -> Result<Vec<OwnedFd>, Error> {
+        match self.ask(|tag| Request::Pidfds { tag, pids }, &[]).await? {
+            (Event::Listed { .. }, fds) => Ok(fds),
+            (other, _) => Err(unexpected(&other)),
+        }
+    }
+
+    /// Makes a listener on the inside.
+    pub(crate) async fn make_listener(&self, name: &[u8]) -> Result<io::Result<OwnedFd>, Error> {
+        let name = name.to_vec();
+        self.ask(|tag| Request::Listen { tag, name }, &[]).await.and_then(opened)
     }
 
     /// Returns when everything that has ended by now was reaped and reported.
@@ -229,7 +256,7 @@ impl Inner {
             Event::Spawned { tag, .. }
             | Event::SpawnFailed { tag, .. }
             | Event::Counted { tag, .. }
-            | Event::Members { tag, .. }
+            | Event::Listed { tag, .. }
             | Event::Opened { tag }
             | Event::Failed { tag, .. }
             | Event::Pong { tag } => tag,

@@ -98,6 +98,12 @@ pub(crate) fn of_terminal(pty: Pty) -> io::Result<(ChildEnds<'static>, OurEnds)>
     Ok((theirs, ours))
 }
 
+/// A pipe to read from, and the end to write to it.
+pub(crate) fn one_way() -> io::Result<(Reader, OwnedFd)> {
+    let (ours, theirs) = output_pipe(None)?;
+    Ok((Reader::of_pipe(ours)?, theirs))
+}
+
 fn output_pipe(owner: Option<(u32, u32)>) -> io::Result<(OwnedFd, OwnedFd)> {
     let (ours, theirs) = rustix::pipe::pipe_with(PipeFlags::CLOEXEC)?;
     give(&theirs, owner)?;
@@ -128,9 +134,9 @@ fn input<'a>(
 }
 
 /// Given input is a sealed file in memory: nobody has to feed it, and it cannot be changed.
-fn file_of(bytes: &Bytes) -> io::Result<OwnedFd> {
+pub(crate) fn file_of(bytes: &[u8]) -> io::Result<OwnedFd> {
     let file = rustix::fs::memfd_create("stdin", MemfdFlags::CLOEXEC | MemfdFlags::ALLOW_SEALING)?;
-    let mut rest: &[u8] = bytes;
+    let mut rest = bytes;
     let mut at = 0;
     while !rest.is_empty() {
         let written = rustix::io::pwrite(&file, rest, at)?;

@@ -88,13 +88,54 @@ enum Happening {
     Deadline,
 }
 
-/// How the main process ended.
+/// How the main process ended. What is not known is `None`.
 #[derive(Debug, Clone, Copy)]
 struct Exit {
-    status: i32,
-    usage: Usage,
+    code: Option<i32>,
+    signal: Option<Signal>,
+    /// If it says more than code and signal.
+    reason: Option<EndReason>,
+    user_us: Option<u64>,
+    system_us: Option<u64>,
+    max_rss_bytes: Option<u64>,
     at: Instant,
     wall: SystemTime,
+}
+
+impl Exit {
+    fn new(code: Option<i32>, signal: Option<Signal>, reason: Option<EndReason>) -> Self {
+        let (at, wall) = (Instant::now(), SystemTime::now());
+        Self { code, signal, reason, user_us: None, system_us: None, max_rss_bytes: None, at, wall }
+    }
+
+    fn of_process(status: i32, usage: Usage, reason: Option<EndReason>) -> Self {
+        let Usage { user_us, system_us, max_rss_bytes } = usage;
+        Self {
+            user_us: Some(user_us),
+            system_us: Some(system_us),
+            max_rss_bytes: Some(max_rss_bytes),
+            ..Self::new(exit_code(status), exit_signal(status), reason)
+        }
+    }
+}
+
+/// What runs the command.
+#[derive(Debug)]
+pub(crate) enum Main {
+    /// A process of its own.
+    Process(OwnedFd),
+    /// A session's shell.
+    Turn,
+}
+
+impl Main {
+    /// The process itself.
+    pub(crate) fn into_pidfd(self) -> Result<OwnedFd, Error> {
+        match self {
+            Self::Process(pidfd) => Ok(pidfd),
+            Self::Turn => Err(Error::Internal { what: "a command of a session has no process of its own".to_owned() }),
+        }
+    }
 }
 
 /// A command that runs.
@@ -103,7 +144,7 @@ pub(crate) struct Run {
     pub(crate) id: String,
     pub(crate) number: u64,
     pub(crate) tree: Tree,
-    pub(crate) pidfd: OwnedFd,
+    pub(crate) main: Main,
     pub(crate) news: mpsc::Receiver<News>,
     pub(crate) log: Log,
     pub(crate) captures: Option<Captures>,
@@ -125,6 +166,8 @@ pub(crate) struct Run {
     asked: bool,
     signalled: u64,
     survivors: u64,
+    session_reset: bool,
+    failed: Option<Error>,
     end: Option<Ended>,
 }
 
@@ -155,6 +198,8 @@ fn rung(clock: &mut Option<Instant>, now: Instant) -> bool {
 #[derive(Debug)]
 pub(crate) struct Driven {
     pub(crate) end: Option<Ended>,
+    /// Why it was not run after all.
+    pub(crate) failed: Option<Error>,
     /// Somebody wanted it to end, whatever its main process had come to by then.
     pub(crate) asked: bool,
     receipts: Vec<oneshot::Sender<KillReceipt>>,
@@ -166,6 +211,8 @@ pub(crate) struct Driven {
 pub(crate) struct Ended {
     pub(crate) record: EndRecord,
     pub(crate) cursor: u64,
+    /// The shell that ran it could not be saved, and was replaced.
+    pub(crate) session_reset: bool,
 }
 
 impl Driven {
@@ -184,7 +231,7 @@ pub(crate) struct Started {
     pub(crate) id: String,
     pub(crate) number: u64,
     pub(crate) tree: Tree,
-    pub(crate) pidfd: OwnedFd,
+    pub(crate) main: Main,
     pub(crate) news: mpsc::Receiver<News>,
     pub(crate) ends: OurEnds,
     pub(crate) window: Option<Window>,
@@ -196,7 +243,7 @@ pub(crate) struct Started {
 
 impl Run {
     pub(crate) fn new(parts: Started, command: &Command, log: Log, captures: Option<Captures>) -> Self {
-        let Started { shared, id, number, tree, pidfd, news, ends, window, started, started_at, young } = parts;
+        let Started { shared, id, number, tree, main, news, ends, window, started, started_at, young } = parts;
         let clocks = Clocks {
             timeout: command.timeout.map(|limit| started + limit),
             grown: Some(started + YOUNG),
@@ -220,12 +267,14 @@ impl Run {
             asked: false,
             signalled: 0,
             survivors: 0,
+            session_reset: false,
+            failed: None,
             end: None,
             shared,
             id,
             number,
             tree,
-            pidfd,
+            main,
             news,
             log,
             captures,
@@ -251,7 +300,8 @@ impl Run {
                 Happening::Deadline => self.deadline(status).await,
             }
         }
-        Driven { end: self.end, asked: self.asked, receipts: self.receipts, signalled: self.signalled }
+        let Self { end, failed, asked, receipts, signalled, .. } = self;
+        Driven { end, failed, asked, receipts, signalled }
     }
 
     async fn next(&mut self, control: &mut mpsc::Receiver<Control>) -> Happening {
@@ -325,24 +375,44 @@ impl Run {
         match scope {
             SignalScope::Tree => self.tree.signal(&self.shared.link, signal.number()).await,
             SignalScope::Main if self.exit.is_some() => Err(Error::ProcessEnded { id: self.id.clone() }),
-            SignalScope::Main => process::signal_pidfd(self.pidfd.as_fd(), signal.number())
-                .map(|()| 1)
-                .map_err(|_| Error::ProcessEnded { id: self.id.clone() }),
+            SignalScope::Main => match &self.main {
+                Main::Process(pidfd) => process::signal_pidfd(pidfd.as_fd(), signal.number())
+                    .map(|()| 1)
+                    .map_err(|_| Error::ProcessEnded { id: self.id.clone() }),
+                // What a session's shell runs is all that there is to signal.
+                Main::Turn => self.tree.signal(&self.shared.link, signal.number()).await,
+            },
         }
     }
 
     async fn news(&mut self, news: Option<News>, status: &watch::Sender<Status>) {
         match news {
             Some(News::Exited { status: code, usage, alone }) => {
-                self.exit = Some(Exit { status: code, usage, at: Instant::now(), wall: SystemTime::now() });
-                self.clocks.timeout = None;
-                self.grow_up();
-                self.clocks.idle = None;
-                self.clocks.idle_after = None;
-                self.drain();
-                self.check_limit(status).await;
+                self.main_over(Exit::of_process(code, usage, None), status).await;
                 self.survivors = if alone { 0 } else { self.tree.survivors(&self.shared.link).await };
                 self.on(Event::Exited { survivors: self.survivors }, status).await;
+            }
+            Some(News::Reported { status: code, given_up, user_us, system_us, left }) => {
+                let exit = if given_up {
+                    Exit::new(None, Some(Signal::INT), Some(EndReason::Killed))
+                } else {
+                    Exit::new(Some(code), None, None)
+                };
+                let exit = Exit { user_us: Some(user_us), system_us: Some(system_us), ..exit };
+                self.turn_over(exit, left, status).await;
+            }
+            Some(News::ShellLost { how, reason, reset, left }) => {
+                let reason = reason.unwrap_or(EndReason::ShellExited);
+                let exit = match how {
+                    Some((code, usage)) => Exit::of_process(code, usage, Some(reason)),
+                    None => Exit::new(None, None, Some(reason)),
+                };
+                self.session_reset = reset;
+                self.turn_over(exit, left, status).await;
+            }
+            Some(News::NotRun { error }) => {
+                self.failed = Some(error);
+                self.on(Event::Lost { reason: EndReason::HostLost }, status).await;
             }
             Some(News::TreeEmpty) => self.tree_is_empty(status).await,
             Some(News::WardenLost) => self.on(Event::Lost { reason: EndReason::HostLost }, status).await,
@@ -352,6 +422,24 @@ impl Run {
                 self.on(Event::Lost { reason }, status).await;
             }
         }
+    }
+
+    /// Its main process is over: its clocks stop, and what it has printed is read.
+    async fn main_over(&mut self, exit: Exit, status: &watch::Sender<Status>) {
+        self.exit = Some(exit);
+        self.clocks.timeout = None;
+        self.grow_up();
+        self.clocks.idle = None;
+        self.clocks.idle_after = None;
+        self.drain();
+        self.check_limit(status).await;
+    }
+
+    async fn turn_over(&mut self, exit: Exit, left: Vec<u32>, status: &watch::Sender<Status>) {
+        self.main_over(exit, status).await;
+        self.survivors = left.len() as u64;
+        self.tree.over(left);
+        self.on(Event::Exited { survivors: self.survivors }, status).await;
     }
 
     async fn read(&mut self, stream: Stream, status: &watch::Sender<Status>) {
@@ -496,7 +584,8 @@ impl Run {
 
     /// The command is over. If something of it lingers, that is said now; else whoever drives us says that it ended.
     fn conclude(&mut self, reason: Option<EndReason>, status: &watch::Sender<Status>) {
-        let end = Ended { record: self.end_record(reason, self.survivors), cursor: self.log.end() };
+        let record = self.end_record(reason, self.survivors);
+        let end = Ended { record, cursor: self.log.end(), session_reset: self.session_reset };
         // Limits are the command's; what lingers is free of them.
         self.limit = None;
         if let Some(captures) = self.captures.take() {
@@ -514,28 +603,28 @@ impl Run {
 
     fn end_record(&self, reason: Option<EndReason>, survivors: u64) -> EndRecord {
         let oom_killed = self.tree.oom_killed();
-        let code = self.exit.and_then(|exit| exit_code(exit.status));
-        let signal = self.exit.and_then(|exit| exit_signal(exit.status));
-        let natural = match signal {
+        let exit = self.exit.unwrap_or_else(|| Exit::new(None, None, None));
+        let natural = exit.reason.unwrap_or(match exit.signal {
             Some(Signal::KILL) if oom_killed => EndReason::Oom,
             Some(_) => EndReason::Signaled,
             None => EndReason::Exited,
-        };
+        });
+        // The signal by which a shell was made to give up is ours; only an interrupt is told as one.
+        let own = matches!(self.main, Main::Turn) && reason.is_some();
+        let signal = exit.signal.filter(|_| !own);
         let reason = reason.unwrap_or(natural);
-        let (at, wall) = self.exit.map_or_else(|| (Instant::now(), SystemTime::now()), |exit| (exit.at, exit.wall));
-        let usage = self.exit.map(|exit| exit.usage);
         EndRecord {
             reason,
-            code,
+            code: exit.code,
             signal,
             timed_out: matches!(reason, EndReason::Timeout | EndReason::IdleTimeout),
             oom_killed,
-            duration_ms: u64::try_from((at - self.started).as_millis()).unwrap_or(u64::MAX),
-            cpu_user_ms: usage.map(|usage| usage.user_us / 1000),
-            cpu_system_ms: usage.map(|usage| usage.system_us / 1000),
-            max_rss_bytes: usage.map(|usage| usage.max_rss_bytes),
+            duration_ms: u64::try_from((exit.at - self.started).as_millis()).unwrap_or(u64::MAX),
+            cpu_user_ms: exit.user_us.map(|time| time / 1000),
+            cpu_system_ms: exit.system_us.map(|time| time / 1000),
+            max_rss_bytes: exit.max_rss_bytes,
             started_at: self.started_at.into(),
-            ended_at: wall.into(),
+            ended_at: exit.wall.into(),
             survivors,
         }
     }
@@ -570,11 +659,11 @@ async fn writable(writer: Option<&crate::pipes::Writer>) {
 }
 
 /// wait(2): the low seven bits are the signal, the next byte the code.
-fn exit_code(status: i32) -> Option<i32> {
+pub(crate) fn exit_code(status: i32) -> Option<i32> {
     (status & 0x7f == 0).then_some((status >> 8) & 0xff)
 }
 
-fn exit_signal(status: i32) -> Option<Signal> {
+pub(crate) fn exit_signal(status: i32) -> Option<Signal> {
     Signal::from_number(status & 0x7f)
 }
 

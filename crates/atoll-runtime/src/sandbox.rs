@@ -17,7 +17,7 @@ use atoll_isolation::wire::Kept;
 use atoll_isolation::{
     Disk, HostRoot, IdMap, Ids, Isolation, Keeper, LaunchError, Launched, Launcher, Plan, Spec, remove_directory,
 };
-use atoll_protocol::{KillReceipt, ProcessId, SandboxName, TerminalId};
+use atoll_protocol::{KillReceipt, ProcessId, SandboxName, SessionId, TerminalId};
 
 use crate::Error;
 use crate::command::{Command, check_variable};
@@ -25,11 +25,12 @@ use crate::exec::{Captures, ExecOutput};
 use crate::home::{CGROUPS, Home, KeptError, SandboxDir, Storage};
 use crate::link::Link;
 use crate::process::{self as processes, Begun, Filter, Process, ProcessSpec, Registry, Retention};
+use crate::session::{self, Session, SessionSpec};
 use crate::shared::{Parts, Shared, limit_error};
 use crate::terminal::{self, Terminal, TerminalSpec};
 
 /// What an answer holds of each output, if not told otherwise.
-const ANSWER_BYTES: usize = 1024 * 1024;
+pub(crate) const ANSWER_BYTES: usize = 1024 * 1024;
 
 /// How long a sandbox's processes may take to die when it is destroyed.
 const DESTROY_WITHIN: Duration = Duration::from_secs(30);
@@ -348,6 +349,11 @@ impl Sandbox {
         &self.inner.name
     }
 
+    /// Whether its init lives. Without it nothing can be started any more; what was printed can still be read.
+    pub fn is_alive(&self) -> bool {
+        self.inner.shared.link.is_open()
+    }
+
     /// Runs a command to its end.
     pub async fn exec(&self, command: Command) -> Result<ExecOutput, Error> {
         self.exec_with(ProcessSpec::new(command), ANSWER_BYTES).await
@@ -358,23 +364,7 @@ impl Sandbox {
         let named = spec.id.is_some();
         let (captures, slot) = Captures::new(answer_bytes);
         match processes::begin(&self.inner.shared, spec, Some(captures)).await? {
-            Begun::New(process) => {
-                let end = process.ended().await?;
-                let captured = slot.lock().unwrap_or_else(std::sync::PoisonError::into_inner).take();
-                let captured = captured.ok_or(Error::SandboxGone)?;
-                let output = ExecOutput {
-                    id: process.id().clone(),
-                    end,
-                    stdout: captured.stdout,
-                    stderr: captured.stderr,
-                    cursor: captured.cursor,
-                };
-                // An answer that told everything needs no record; nobody but us knows its id.
-                if !named && output.is_whole() && output.end.survivors == 0 {
-                    self.inner.shared.registry.discard(process.id());
-                }
-                Ok(output)
-            }
+            Begun::New(process) => crate::exec::collect(&self.inner.shared, &process, &slot, named).await,
             Begun::Existing(process) => crate::exec::from_log(&process, answer_bytes).await,
         }
     }
@@ -403,17 +393,22 @@ impl Sandbox {
 
     /// Ends every process that the filter means. One receipt for all.
     pub async fn kill_all(&self, filter: &Filter, grace: Duration) -> Result<KillReceipt, Error> {
-        let mut kills = tokio::task::JoinSet::new();
-        for process in self.processes(filter) {
-            kills.spawn(async move { process.kill(grace).await });
-        }
-        let mut total = KillReceipt { signalled: 0, survivors: 0 };
-        while let Some(done) = kills.join_next().await {
-            let receipt = done.map_err(|error| Error::Internal { what: format!("a kill failed: {error}") })??;
-            total.signalled += receipt.signalled;
-            total.survivors += receipt.survivors;
-        }
-        Ok(total)
+        processes::kill_all(&self.inner.shared, filter, grace).await
+    }
+
+    /// Makes a session; returns when its shell waits for commands.
+    pub async fn create_session(&self, spec: SessionSpec) -> Result<Session, Error> {
+        session::create(&self.inner.shared, spec, None).await
+    }
+
+    /// The session with this id.
+    pub fn session(&self, id: &SessionId) -> Result<Session, Error> {
+        self.inner.shared.sessions.get(id)
+    }
+
+    /// Sessions, oldest first.
+    pub fn sessions(&self) -> Vec<Session> {
+        self.inner.shared.sessions.list()
     }
 
     /// Opens a terminal; returns when its program runs. An id whose program lives: the one that is there, however many

@@ -19,6 +19,7 @@ use crate::link::Link;
 use crate::log::{Limits, Log, Store};
 use crate::process::Registry;
 use crate::sandbox::random_text;
+use crate::session::{Registry as Sessions, Spare};
 use crate::terminal::Registry as Terminals;
 use crate::tree::Tree;
 
@@ -45,6 +46,8 @@ pub(crate) struct Shared {
     pub(crate) open_files: Option<u64>,
     pub(crate) registry: Registry,
     pub(crate) terminals: Terminals,
+    pub(crate) sessions: Sessions,
+    pub(crate) spare: Spare,
     pub(crate) shell: Shell,
     pub(crate) stopping: AtomicBool,
     pub(crate) paused: AtomicBool,
@@ -101,6 +104,8 @@ impl Shared {
             open_files,
             registry,
             terminals: Terminals::default(),
+            sessions: Sessions::default(),
+            spare: Spare::default(),
             shell: Shell::default(),
             stopping: AtomicBool::new(false),
             paused: AtomicBool::new(false),

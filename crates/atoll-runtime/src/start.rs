@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd};
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -16,7 +16,8 @@ use crate::command::{self, Command, Invocation};
 use crate::link::{News, SpawnError};
 use crate::pipes::{self, ChildEnds, OurEnds};
 use crate::pty::Pty;
-use crate::run::Started;
+use crate::run::{Main, Started};
+use crate::session;
 use crate::shared::Shared;
 use crate::terminal::Window;
 use crate::tree::Tree;
@@ -95,6 +96,8 @@ fn candidates(shared: &Shared, invocation: &Invocation) -> Vec<Vec<OsString>> {
     let shells = shared.shell.names().iter();
     match invocation {
         Invocation::Argv(argv) => vec![argv.clone()],
+        Invocation::Session { listener, .. } => vec![session::session_argv(listener)],
+        Invocation::Restored { .. } => vec![session::once_argv()],
         Invocation::Shell(text) => shells.map(|shell| command::shell_argv(shell, text)).collect(),
         Invocation::Interactive => shells.map(|shell| command::interactive_argv(shell)).collect(),
     }
@@ -112,12 +115,19 @@ async fn attempt(
     let young = Arc::clone(&shared.starts).acquire_owned().await.ok();
     let number = shared.next_number();
     let tree = shared.new_tree(number, command.memory_bytes)?;
-    let spawn = Spawn { session: standard.session(), ..spawn_request(shared, number, command, user, argv, &tree)? };
+    let extras = Extras::of(command)?;
+    let spawn = Spawn {
+        session: standard.session(),
+        extras: extras.count(),
+        unstoppable: matches!(command.invocation, Invocation::Session { .. }),
+        ..spawn_request(shared, number, command, user, argv, &tree)?
+    };
     let (theirs, ours) = standard.make(shared, command, user).await?;
     let mut news = shared.link.listen(number)?;
     let (started, started_at) = (Instant::now(), SystemTime::now());
     let spawned = {
         let mut fds: Vec<BorrowedFd<'_>> = vec![theirs.stdin.as_fd(), theirs.stdout.as_fd(), theirs.stderr.as_fd()];
+        fds.extend(extras.fds());
         if let Tree::Cgroup(leaf) = &tree {
             fds.push(leaf.dir());
             fds.extend(leaf.memory_procs());
@@ -140,7 +150,7 @@ async fn attempt(
                 id: id.to_owned(),
                 number,
                 tree,
-                pidfd: spawned.pidfd,
+                main: Main::Process(spawned.pidfd),
                 news,
                 ends: ours,
                 window: standard.window(),
@@ -166,6 +176,11 @@ fn spawn_request(
 ) -> Result<Spawn, Error> {
     let mut defaults = shared.env.clone();
     user.environment(&mut defaults);
+    let foundation = match &command.invocation {
+        Invocation::Restored { snapshot, .. } => Some(snapshot.foundation(command, &defaults)),
+        Invocation::Shell(_) | Invocation::Interactive | Invocation::Argv(_) | Invocation::Session { .. } => None,
+    };
+    let command = foundation.as_ref().unwrap_or(command);
     let environment = command::environment(&defaults, &command.env);
     let program = argv.first().map(OsString::as_os_str).unwrap_or_default();
     let candidates =
@@ -174,7 +189,7 @@ fn spawn_request(
     command::check_length(&argv, &env)?;
     let (in_cgroup, in_memory_cgroup) = match tree {
         Tree::Cgroup(leaf) => (true, leaf.memory_procs().is_some()),
-        Tree::Warden(_) => (false, false),
+        Tree::Warden(_) | Tree::Part(_) => (false, false),
     };
     Ok(Spawn {
         command: number,
@@ -184,12 +199,14 @@ fn spawn_request(
         cwd: working_directory(shared, command),
         user: (user.uid, user.gid),
         groups: user.groups.clone(),
-        limits: limits(shared),
+        limits: limits(shared, &command.invocation),
         umask: 0o022,
         session: Session::Own,
         in_cgroup,
         in_memory_cgroup,
         warden: !in_cgroup,
+        extras: 0,
+        unstoppable: false,
     })
 }
 
@@ -201,11 +218,45 @@ fn working_directory(shared: &Shared, command: &Command) -> Vec<u8> {
     cwd.into_os_string().into_vec()
 }
 
-/// No core files: they would be of no use and could fill the disk. Open files as the sandbox's limit says.
-fn limits(shared: &Shared) -> Vec<(u32, u64, u64)> {
+/// No core files: they would be of no use and could fill the disk. Open files as the sandbox's limit says. A shell that
+/// becomes what a session was is born with that one's limits.
+fn limits(shared: &Shared, invocation: &Invocation) -> Vec<(u32, u64, u64)> {
     let mut limits = vec![(RLIMIT_CORE, 0, 0)];
     limits.extend(shared.open_files.map(|count| (RLIMIT_NOFILE, count, count)));
+    match invocation {
+        Invocation::Session { limits: kept, .. } => limits.extend(kept),
+        Invocation::Restored { snapshot, .. } => limits.extend(&snapshot.limits),
+        Invocation::Shell(_) | Invocation::Interactive | Invocation::Argv(_) => {}
+    }
     limits
+}
+
+/// What a session's shell is given beyond its standard descriptors. It closes them before any of its commands runs.
+struct Extras {
+    object: Option<BorrowedFd<'static>>,
+    script: Option<OwnedFd>,
+}
+
+impl Extras {
+    fn of(command: &Command) -> Result<Self, Error> {
+        let (object, script) = match &command.invocation {
+            Invocation::Shell(_) | Invocation::Interactive | Invocation::Argv(_) => (None, None),
+            Invocation::Session { .. } => (Some(session::object()?), None),
+            Invocation::Restored { snapshot, text } => {
+                let script = session::script_file(&snapshot.script(command), text.as_bytes())?;
+                (Some(session::object()?), Some(script))
+            }
+        };
+        Ok(Self { object, script })
+    }
+
+    fn count(&self) -> u32 {
+        u32::from(self.object.is_some()) + u32::from(self.script.is_some())
+    }
+
+    fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
+        self.object.into_iter().chain(self.script.as_ref().map(AsFd::as_fd))
+    }
 }
 
 /// The kernel's word in the user's words. In every case nothing was started.
@@ -244,7 +295,7 @@ fn refusal(error: SpawnError, shared: &Shared, command: &Command, argv: &[OsStri
 }
 
 /// The message without Rust's `(os error N)`.
-fn plain(error: &io::Error) -> String {
+pub(crate) fn plain(error: &io::Error) -> String {
     let text = error.to_string();
     text.split(" (os error").next().unwrap_or_default().to_lowercase()
 }

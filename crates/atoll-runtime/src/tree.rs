@@ -8,10 +8,12 @@ use std::time::Duration;
 
 use atoll_isolation::cgroup::{self, Leaf};
 use atoll_isolation::sys::process;
+use atoll_isolation::wire::Members;
 use atoll_protocol::Signal;
 
 use crate::Error;
 use crate::link::Link;
+use crate::session::part::Part;
 
 /// How long the kernel may take to hold a tree still while it is signalled. It takes microseconds; a process deep in
 /// the kernel may take its time, and is then signalled in motion.
@@ -34,6 +36,8 @@ pub(crate) enum Tree {
     Cgroup(Leaf),
     /// Kept by a warden inside; named by the command.
     Warden(u64),
+    /// Part of a session's.
+    Part(Part),
 }
 
 impl Tree {
@@ -44,15 +48,28 @@ impl Tree {
                 Ok(false) => 0,
                 _ => leaf.count().map_or(0, |count| count as u64),
             },
-            Self::Warden(command) => link.members(*command).await.map_or(0, |pids| pids.len() as u64),
+            Self::Warden(_) => self.inside_pids(link).await.len() as u64,
+            Self::Part(part) => part.count(link).await,
         }
+    }
+
+    /// Those that live, as they are numbered inside.
+    pub(crate) async fn inside_pids(&self, link: &Link) -> Vec<u32> {
+        let members = match self {
+            Self::Cgroup(leaf) => {
+                return leaf.pids().unwrap_or_default().into_iter().filter_map(process::innermost_pid).collect();
+            }
+            Self::Warden(command) => Members::Command { command: *command },
+            Self::Part(part) => part.members(),
+        };
+        link.members(members).await.unwrap_or_default()
     }
 
     /// How many outlive the main process. A warden that has not said otherwise has at least one below it, even if none
     /// was seen: one that is just forking can slip through a look.
     pub(crate) async fn survivors(&self, link: &Link) -> u64 {
         match self {
-            Self::Cgroup(_) => self.count(link).await,
+            Self::Cgroup(_) | Self::Part(_) => self.count(link).await,
             Self::Warden(_) => self.count(link).await.max(1),
         }
     }
@@ -61,7 +78,7 @@ impl Tree {
     pub(crate) fn is_empty(&self) -> bool {
         match self {
             Self::Cgroup(leaf) => leaf.populated().is_ok_and(|populated| !populated),
-            Self::Warden(_) => false,
+            Self::Warden(_) | Self::Part(_) => false,
         }
     }
 
@@ -76,12 +93,13 @@ impl Tree {
                 .map(|count| count as u64)
                 .map_err(|error| Error::Internal { what: format!("failed to signal the command's processes: {error}") })
             }
-            Self::Warden(command) => link.sweep(*command, signal).await,
+            Self::Warden(command) => link.sweep(Members::Command { command: *command }, signal).await,
+            Self::Part(part) => part.signal(link, signal).await,
         }
     }
 
     /// Kills all of it, at once. Returns how many there were.
-    pub(crate) async fn kill(&self, link: &Link) -> u64 {
+    pub(crate) async fn kill(&mut self, link: &Link) -> u64 {
         match self {
             Self::Cgroup(leaf) => {
                 let count = leaf.count().map_or(0, |count| count as u64);
@@ -89,7 +107,11 @@ impl Tree {
                 drop(leaf.kill());
                 count
             }
-            Self::Warden(command) => link.sweep(*command, Signal::KILL.number()).await.unwrap_or(0),
+            Self::Warden(command) => {
+                let members = Members::Command { command: *command };
+                link.sweep(members, Signal::KILL.number()).await.unwrap_or(0)
+            }
+            Self::Part(part) => part.kill(link).await,
         }
     }
 
@@ -97,7 +119,15 @@ impl Tree {
     pub(crate) fn oom_killed(&self) -> bool {
         match self {
             Self::Cgroup(leaf) => leaf.oom_kills().is_ok_and(|kills| kills.is_some_and(|kills| kills > 0)),
-            Self::Warden(_) => false,
+            Self::Warden(_) | Self::Part(_) => false,
+        }
+    }
+
+    /// A part of a session's tree whose command is over and has left these.
+    pub(crate) fn over(&mut self, left: Vec<u32>) {
+        match self {
+            Self::Part(part) => part.over(left),
+            Self::Cgroup(_) | Self::Warden(_) => {}
         }
     }
 }

@@ -4,6 +4,7 @@ use atoll_protocol::{
     AttachCommand, AttachEvent, Encoding, ErrorBody, ErrorCode, ProcessId, SignalReceipt, StdinPiece, StdinReceipt,
 };
 use atoll_runtime::Process;
+use axum::extract::State;
 use axum::extract::ws::{Message, WebSocket};
 use axum::response::Response;
 use futures_util::StreamExt;
@@ -13,6 +14,7 @@ use tokio::sync::mpsc;
 use utoipa::IntoParams;
 
 use super::socket::{self, Outgoing, Upgrade};
+use crate::agent::Agent;
 use crate::command;
 use crate::encode::Encoder;
 use crate::error::{self, Refusal};
@@ -45,12 +47,16 @@ pub(super) struct View {
     params(("id" = ProcessId, Path), View),
     responses((status = 101, description = "The connection is a WebSocket from here on.")))]
 pub(super) async fn attach(
+    State(agent): State<Agent>,
     ThisProcess(process): ThisProcess,
     Params(view): Params<View>,
     asked: Upgrade,
 ) -> Result<Response, Refusal> {
-    let upgrade = socket::upgrade(asked)?;
-    Ok(upgrade.on_upgrade(async move |socket| talk(socket, process, &view).await))
+    let (upgrade, place) = socket::upgrade(&agent, asked)?;
+    Ok(upgrade.on_upgrade(async move |socket| {
+        talk(socket, process, &view).await;
+        drop(place);
+    }))
 }
 
 async fn talk(socket: WebSocket, process: Process, view: &View) {

@@ -1,9 +1,8 @@
 //! All processes: starting, listing, ending them together.
 
-use std::collections::BTreeMap;
 use std::time::Duration;
 
-use atoll_protocol::{KillAllRequest, KillReceipt, ProcessInfo, ProcessList, ProcessState, StartRequest};
+use atoll_protocol::{KillAllRequest, KillReceipt, ProcessInfo, ProcessList, ProcessState, SessionId, StartRequest};
 use atoll_runtime::{Filter, Process};
 use axum::Json;
 use axum::extract::State;
@@ -36,6 +35,7 @@ pub(super) async fn start(
 #[utoipa::path(get, path = "/v1/processes", tag = "processes", operation_id = "listProcesses",
     params(
         ("state" = Option<ProcessState>, Query, description = "Only those in this state."),
+        ("session" = Option<SessionId>, Query, description = "Only those of this session."),
         ("label" = Option<Vec<String>>, Query, description = "Only those with this label, as `name=value`. \
             May be given more than once."),
     ),
@@ -55,17 +55,18 @@ pub(super) async fn kill(
     State(agent): State<Agent>,
     OptionalJson(request): OptionalJson<KillAllRequest>,
 ) -> Result<Json<KillReceipt>, Refusal> {
-    let filter = Filter { state: None, labels: request.labels };
+    let filter = Filter { labels: request.labels, ..Filter::default() };
     let grace = command::millis(request.grace_ms).unwrap_or(GRACE);
     Ok(Json(agent.sandbox().kill_all(&filter, grace).await?))
 }
 
 /// By hand, because a label may be given more than once.
 fn filter(pairs: Vec<(String, String)>) -> Result<Filter, Refusal> {
-    let mut filter = Filter { state: None, labels: BTreeMap::new() };
+    let mut filter = Filter::default();
     for (name, value) in pairs {
         match name.as_str() {
             "state" => filter.state = Some(state(&value)?),
+            "session" => filter.session = Some(session(value)?),
             "label" => {
                 let label = value.split_once('=');
                 let (label, value) =
@@ -73,12 +74,16 @@ fn filter(pairs: Vec<(String, String)>) -> Result<Filter, Refusal> {
                 filter.labels.insert(label.to_owned(), value.to_owned());
             }
             other => {
-                let message = format!("query: unknown field `{other}`, expected `state` or `label`");
+                let message = format!("query: unknown field `{other}`, expected `state`, `session` or `label`");
                 return Err(Refusal::invalid(message));
             }
         }
     }
     Ok(filter)
+}
+
+fn session(text: String) -> Result<SessionId, Refusal> {
+    SessionId::new(text).map_err(|error| Refusal::invalid(format!("query: session: {error}")))
 }
 
 fn state(text: &str) -> Result<ProcessState, Refusal> {

@@ -8,8 +8,10 @@ use axum::extract::ws::{CloseFrame, Message, WebSocket, WebSocketUpgrade, close_
 use futures_util::SinkExt;
 use futures_util::stream::SplitSink;
 use serde::Serialize;
+use tokio::sync::OwnedSemaphorePermit;
 use tokio::time::timeout;
 
+use crate::agent::Agent;
 use crate::error::Refusal;
 
 /// Largest message from a client: a large paste. What is more comes in several.
@@ -24,12 +26,12 @@ pub(super) type Outgoing = SplitSink<WebSocket, Message>;
 /// The extractor, with its refusal left to us.
 pub(super) type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
-/// Accepts the upgrade, or says what is missing.
-pub(super) fn upgrade(asked: Upgrade) -> Result<WebSocketUpgrade, Refusal> {
-    match asked {
-        Ok(upgrade) => Ok(upgrade.max_message_size(MESSAGE_MAX).max_frame_size(MESSAGE_MAX)),
-        Err(error) => Err(Refusal::new(ErrorCode::ValidationFailed, format!("this path is a WebSocket: {error}"))),
-    }
+/// Accepts the upgrade, or says what is missing. The place is held for as long as the connection.
+pub(super) fn upgrade(agent: &Agent, asked: Upgrade) -> Result<(WebSocketUpgrade, OwnedSemaphorePermit), Refusal> {
+    let upgrade = asked.map_err(|error| Refusal::invalid(format!("this path is a WebSocket: {error}")))?;
+    let place = agent.place();
+    let place = place.ok_or_else(|| Refusal::new(ErrorCode::TooManyConnections, "too many WebSockets are open"))?;
+    Ok((upgrade.max_message_size(MESSAGE_MAX).max_frame_size(MESSAGE_MAX), place))
 }
 
 /// A text frame. `Err` when nobody is there any more.

@@ -81,7 +81,7 @@ pub(super) async fn attach(
     Params(view): Params<View>,
     asked: Upgrade,
 ) -> Result<Response, Refusal> {
-    let upgrade = socket::upgrade(asked)?;
+    let (upgrade, place) = socket::upgrade(&agent, asked)?;
     let size = view.size()?;
     let terminal = get_or_open(agent.sandbox(), id, &view, size).await?;
     if let Some(size) = size.filter(|size| !view.read_only && *size != terminal.size()) {
@@ -89,7 +89,10 @@ pub(super) async fn attach(
         drop(terminal.resize(size, VIEWER).await);
     }
     let viewer = terminal.attach(view.options());
-    Ok(upgrade.on_upgrade(async move |socket| talk(socket, viewer, view.read_only).await))
+    Ok(upgrade.on_upgrade(async move |socket| {
+        talk(socket, viewer, view.read_only).await;
+        drop(place);
+    }))
 }
 
 async fn get_or_open(

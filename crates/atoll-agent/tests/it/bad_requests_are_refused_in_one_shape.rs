@@ -68,6 +68,8 @@ fn unknown_paths_methods_and_parameters_are_refused() {
         assert!(message.starts_with("query: limit:"), "{message}");
         let (_, _, message) = refused(get("/v1/processes?state=happy")).await;
         assert!(message.starts_with("query: state: unknown variant `happy`"), "{message}");
+        let (_, _, message) = refused(get("/v1/processes?session=a/b")).await;
+        assert!(message.starts_with("query: session: `a/b` is no session id"), "{message}");
         let (_, _, message) = refused(get("/v1/processes?label=x")).await;
         assert_eq!(message, "query: label: `x` is no name=value");
         let (status, code, _) = refused(get("/v1/processes/%2e%2e")).await;

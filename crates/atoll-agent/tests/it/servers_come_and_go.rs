@@ -2,7 +2,7 @@ use std::os::unix::fs::{MetadataExt, PermissionsExt};
 
 use atoll_agent::{Listener, Token, serve};
 use atoll_client::{Client, Until};
-use atoll_protocol::{EndReason, ErrorCode, ExecRequest, Isolation};
+use atoll_protocol::{EndReason, ErrorCode, ExecRequest, Isolation, SandboxState};
 use http_body_util::{BodyExt, Empty};
 use hyper_util::rt::{TokioExecutor, TokioIo};
 
@@ -13,6 +13,7 @@ fn the_sandbox_is_shown() {
     run(async |f| {
         let info = soon(f.client.sandbox()).await.unwrap();
         assert_eq!((&info.name, info.isolation), (f.agent.sandbox().name(), Isolation::Namespaces));
+        assert_eq!(info.state, SandboxState::Running);
         assert_eq!((info.labels["for"].as_str(), info.processes, info.terminals), ("tests", 0, 0));
         assert_eq!(info.version, env!("CARGO_PKG_VERSION"));
     });

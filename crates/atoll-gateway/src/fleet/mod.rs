@@ -249,6 +249,11 @@ impl Handle {
         self.ask(name, |tell| Ask::Doubt { doubted, tell }).await
     }
 
+    /// Has the agent looked at, and ended if it is of no use any more. Starts none.
+    pub(crate) async fn check(&self, name: &SandboxName, doubted: Agent) -> Result<(), Error> {
+        self.ask(name, |tell| Ask::Check { doubted, tell }).await
+    }
+
     /// The agent, if one lives; starts none.
     pub(crate) fn agent(&self) -> Option<Agent> {
         match &*self.phase.borrow() {

@@ -28,6 +28,7 @@ pub(super) enum Ask {
     Create { asked: Box<CreateSandbox>, tell: Tell<(Row, bool)> },
     Reach { tell: Tell<Agent> },
     Doubt { doubted: Agent, tell: Tell<Agent> },
+    Check { doubted: Agent, tell: Tell<()> },
     Change { change: PatchSandbox, tell: Tell<Row> },
     Start { tell: Tell<Row> },
     Stop { tell: Tell<Row> },
@@ -153,6 +154,10 @@ impl Owner {
             Ask::Create { asked, tell } => drop(tell.send(self.create(*asked).await)),
             Ask::Reach { tell } => drop(tell.send(self.running().await)),
             Ask::Doubt { doubted, tell } => drop(tell.send(self.doubt(&doubted).await)),
+            Ask::Check { doubted, tell } => {
+                self.check(&doubted).await;
+                drop(tell.send(Ok(())));
+            }
             Ask::Change { change, tell } => drop(tell.send(self.change(change).await)),
             Ask::Start { tell } => drop(tell.send(self.start().await)),
             Ask::Stop { tell } => drop(tell.send(self.stop(StopReason::Asked).await)),
@@ -224,16 +229,26 @@ impl Owner {
 
     /// Its agent did not answer somebody. If it is gone, the next one is started.
     async fn doubt(&mut self, doubted: &Agent) -> Result<Agent, Error> {
-        let State::Present { life: Life::Running { agent, .. } | Life::Paused { agent, .. }, .. } = &self.state else {
-            return self.running().await;
-        };
-        if agent == doubted && self.ground().placement.find(&self.name).await.as_ref() != Some(doubted) {
-            // One that lives without answering would hold the storage.
-            let doubted = doubted.clone();
-            self.ground().placement.stop(&doubted).await.ok();
-            self.lost().await;
+        self.check(doubted).await;
+        match &self.state {
+            State::Present { life: Life::Paused { agent, .. }, .. } => Ok(agent.clone()),
+            State::Present { life: Life::Running { .. } | Life::Stopped { .. }, .. } | State::Absent => {
+                self.running().await
+            }
         }
-        self.running().await
+    }
+
+    /// Whether the agent that somebody doubts is still of use; if not, it is ended.
+    async fn check(&mut self, doubted: &Agent) {
+        let State::Present { life: Life::Running { agent, .. } | Life::Paused { agent, .. }, .. } = &self.state else {
+            return;
+        };
+        if agent != doubted || self.ground().placement.find(&self.name).await.as_ref() == Some(doubted) {
+            return;
+        }
+        // One that lives without answering would hold the storage.
+        self.ground().placement.stop(doubted).await.ok();
+        self.lost().await;
     }
 
     async fn change(&mut self, change: PatchSandbox) -> Result<Row, Error> {

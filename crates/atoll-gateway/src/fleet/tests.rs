@@ -84,7 +84,7 @@ impl Placement for Pretended {
             let mut head = [0; 1024];
             drop(theirs.read(&mut head).await);
             let body = format!(
-                r#"{{"name":"{name}","isolation":"none","limits":{{}},"labels":{{}},"processes":{busy},"terminals":0,
+                r#"{{"name":"{name}","state":"running","isolation":"none","limits":{{}},"labels":{{}},"processes":{busy},"terminals":0,
                 "created_at":"2026-01-31T12:00:00.000Z","usage":{{}},"version":"1"}}"#
             );
             let answer = format!("HTTP/1.1 200 OK\r\ncontent-length: {}\r\n\r\n{body}", body.len());

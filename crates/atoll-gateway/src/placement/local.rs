@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use atoll_protocol::{ErrorAnswer, ErrorCode, SandboxName, SandboxSpec};
+use atoll_protocol::{ErrorAnswer, ErrorCode, SandboxName, SandboxSpec, SandboxState};
 use hyper::Method;
 use rustix::process::Signal;
 use serde::Deserialize;
@@ -132,9 +132,9 @@ impl Local {
         // Who made the socket listen, by the kernel's own account (unix(7), SO_PEERCRED).
         let pid = u32::try_from(stream.peer_cred().ok()?.pid()?).ok()?;
         let start = start_time(pid)?;
-        let asked = timeout(ANSWERS_WITHIN, ask::one(Box::new(stream), Method::GET, "/v1/sandbox")).await;
-        let (status, _) = asked.ok()?.ok()?;
-        status.is_success().then_some(Agent { pid, start, address })
+        let info = timeout(ANSWERS_WITHIN, ask::info(Box::new(stream))).await.ok()?.ok()?;
+        // One whose sandbox was killed under it only waits to be ended.
+        (info.state != SandboxState::Lost).then_some(Agent { pid, start, address })
     }
 
     /// Asked first, so that commands get their end records; then made to.

@@ -39,8 +39,14 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, request: Request) -> 
     let in_use = handle.enter();
     let need = if verb(request.method(), request.headers()) == Verb::Read { Need::Look } else { Need::Run };
     let agent = handle.reach(name, need).await?;
-    let wire = connect(app, name, &handle, agent).await?;
-    pass(app, name, wire, target, request, in_use).await
+    let wire = connect(app, name, &handle, agent.clone()).await?;
+    let response = pass(app, name, wire, target, request, in_use).await?;
+    if response.status() == StatusCode::GONE {
+        // A session may be gone, or the sandbox under its agent: then the next use starts another one. Nobody waits.
+        let name = name.clone();
+        tokio::spawn(async move { handle.check(&name, agent).await });
+    }
+    Ok(response)
 }
 
 /// Nothing was sent yet, so it is safe to try a second time.

@@ -18,8 +18,8 @@ use crate::channel::Channel;
 use crate::program::SOCKET;
 use crate::sys::process::Reaped;
 use crate::sys::vfork::Stack;
-use crate::sys::{self, fd, identity, network, process, signal};
-use crate::wire::{Event, Request, Setup, Spawn, SpawnStage, VERSION};
+use crate::sys::{self, fd, identity, network, process, signal, socket};
+use crate::wire::{Event, Members, Request, Setup, Spawn, SpawnStage, VERSION};
 
 /// Runs init to its end. The exit code is for nobody: the agent learns everything over the socket.
 pub(crate) fn run() -> ExitCode {
@@ -61,9 +61,16 @@ fn prepare(setup: &Setup, fds: Vec<OwnedFd>) -> Result<(), (usize, io::Error)> {
 #[derive(Debug, Clone, Copy)]
 enum Role {
     /// The main process of a command.
-    Command(u64),
+    Command { command: u64, unstoppable: bool },
     /// The warden over a command's tree.
     Warden(u64),
+}
+
+impl Role {
+    /// A command that stops its own warden would never be told to have ended.
+    fn is_continued(self) -> bool {
+        matches!(self, Self::Warden(_) | Self::Command { unstoppable: true, .. })
+    }
 }
 
 /// The serving state.
@@ -108,9 +115,8 @@ impl Init {
         while let Ok(Some(ended)) = process::reap(false) {
             orphans |= self.report(ended)?;
         }
-        // A command that stops its own warden would never be told to have ended.
         while let Some(pid) = process::stopped_child() {
-            if let Some(Role::Warden(_)) = self.children.get(&pid) {
+            if self.children.get(&pid).is_some_and(|role| role.is_continued()) {
                 process::kill(pid, libc::SIGCONT)?;
             }
         }
@@ -121,7 +127,7 @@ impl Init {
     fn report(&mut self, ended: Reaped) -> io::Result<bool> {
         let Reaped { pid, status, usage } = ended;
         match self.children.remove(&pid) {
-            Some(Role::Command(command)) => {
+            Some(Role::Command { command, .. }) => {
                 self.channel.send(&Event::Exited { command, status, usage, alone: false }, &[])?;
                 Ok(false)
             }
@@ -146,14 +152,16 @@ impl Init {
         match request {
             Request::Setup { .. } => Err(io::Error::from_raw_os_error(libc::EPROTO)),
             Request::Spawn { tag, spawn } => self.spawn(tag, &spawn, &fds),
-            Request::Sweep { tag, command, signal } => {
-                let count = self.warden_of(command).map_or(0, |warden| tree::signal_below(warden, signal));
+            Request::Sweep { tag, members, signal } => {
+                let count = self.reach(members).map_or(0, |reach| reach.signal(signal));
                 self.channel.send(&Event::Counted { tag, count }, &[])
             }
-            Request::List { tag, command } => {
-                let pids = self.warden_of(command).map_or_else(Vec::new, tree::below);
-                self.channel.send(&Event::Members { tag, pids }, &[])
+            Request::List { tag, members } => {
+                let pids = self.reach(members).map_or_else(Vec::new, |reach| reach.pids());
+                self.channel.send(&Event::Listed { tag, pids }, &[])
             }
+            Request::Pidfds { tag, pids } => self.hand_out_pidfds(tag, &pids),
+            Request::Listen { tag, name } => self.hand_out(tag, socket::listen(&name)),
             Request::Open { tag, path, flags, mode } => {
                 let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
                 self.hand_out(tag, fd::open_without_magic(&path, flags, mode))
@@ -170,10 +178,26 @@ impl Init {
         }
     }
 
+    fn hand_out_pidfds(&self, tag: u32, pids: &[u32]) -> io::Result<()> {
+        let opened = pids.iter().filter_map(|pid| Some((*pid, process::open_pidfd(*pid).ok()?)));
+        let (pids, pidfds): (Vec<u32>, Vec<OwnedFd>) = opened.take(socket::MAX_FDS).unzip();
+        let fds: Vec<_> = pidfds.iter().map(AsFd::as_fd).collect();
+        self.channel.send(&Event::Listed { tag, pids }, &fds)
+    }
+
+    /// `None` if the command has no warden (any more).
+    fn reach(&self, members: Members) -> Option<tree::Reach> {
+        Some(match members {
+            Members::Command { command } => tree::Reach::Below { top: self.warden_of(command)?, spared: Vec::new() },
+            Members::Below { top, spared } => tree::Reach::Below { top, spared },
+            Members::Of { roots } => tree::Reach::Of { roots },
+        })
+    }
+
     fn warden_of(&self, command: u64) -> Option<u32> {
         self.children.iter().find_map(|(pid, role)| match role {
             Role::Warden(of) if *of == command => Some(*pid),
-            Role::Warden(_) | Role::Command(_) => None,
+            Role::Warden(_) | Role::Command { .. } => None,
         })
     }
 
@@ -183,7 +207,8 @@ impl Init {
         }
         match spawn::spawn(&mut self.stack, request, fds) {
             Ok((pid, pidfd)) => {
-                self.children.insert(pid, Role::Command(request.command));
+                let role = Role::Command { command: request.command, unstoppable: request.unstoppable };
+                self.children.insert(pid, role);
                 self.channel.send(&Event::Spawned { tag, pid }, &[pidfd.as_fd()])
             }
             Err((stage, error)) => self.refuse(tag, stage, &error),

@@ -25,14 +25,15 @@ struct Prepared<'a> {
     argv: StringArray,
     env: StringArray,
     cwd: CString,
-    stdio: [RawFd; 3],
+    /// What the program gets as 0, 1, 2 and so on.
+    given: Vec<RawFd>,
     memory_cgroup: Option<RawFd>,
 }
 
 /// Starts the program. Returns once it executes, with its pid and pidfd, or with the reason why it does not.
 pub(super) fn spawn(stack: &mut Stack, request: &Spawn, fds: &[OwnedFd]) -> Result<(u32, OwnedFd), Failure> {
     let prepared = prepare(request, fds).map_err(|error| (SpawnStage::Request, error))?;
-    let cgroup = request.in_cgroup.then(|| fds[3].as_fd());
+    let cgroup = request.in_cgroup.then(|| fds[prepared.given.len()].as_fd());
     let mut failure: Option<(SpawnStage, i32)> = None;
     let mut child = || failure = Some(become_program(&prepared));
     let (pid, pidfd) = vfork::spawn(stack, cgroup, &mut child).map_err(|error| (SpawnStage::Clone, error))?;
@@ -47,7 +48,8 @@ pub(super) fn spawn(stack: &mut Stack, request: &Spawn, fds: &[OwnedFd]) -> Resu
 }
 
 fn prepare<'a>(request: &'a Spawn, fds: &[OwnedFd]) -> io::Result<Prepared<'a>> {
-    let expected = 3 + usize::from(request.in_cgroup) + usize::from(request.in_memory_cgroup);
+    let given = usize::try_from(request.extras).map_or(usize::MAX, |extras| extras.saturating_add(3));
+    let expected = given.saturating_add(usize::from(request.in_cgroup) + usize::from(request.in_memory_cgroup));
     if fds.len() != expected {
         return Err(io::Error::from_raw_os_error(libc::EBADF));
     }
@@ -57,7 +59,7 @@ fn prepare<'a>(request: &'a Spawn, fds: &[OwnedFd]) -> io::Result<Prepared<'a>> 
         argv: StringArray::new(&request.argv)?,
         env: StringArray::new(&request.env)?,
         cwd: c_string(&request.cwd)?,
-        stdio: [fds[0].as_raw_fd(), fds[1].as_raw_fd(), fds[2].as_raw_fd()],
+        given: fds[..given].iter().map(AsRawFd::as_raw_fd).collect(),
         memory_cgroup: request.in_memory_cgroup.then(|| fds[expected - 1].as_raw_fd()),
     })
 }
@@ -85,8 +87,10 @@ fn enter_memory_cgroup(prepared: &Prepared<'_>) -> io::Result<()> {
 
 fn enter_session(prepared: &Prepared<'_>) -> io::Result<()> {
     process::new_session()?;
-    for (from, to) in prepared.stdio.into_iter().zip(0..) {
-        fd::duplicate_onto(from, to)?;
+    // Received ones lie above the socket, which lies above 2: none is overwritten before it has been put in its place,
+    // as long as there are few.
+    for (from, to) in prepared.given.iter().zip(0..) {
+        fd::duplicate_onto(*from, to)?;
     }
     if prepared.request.session == Session::Terminal {
         process::take_terminal(0)?;
@@ -94,7 +98,8 @@ fn enter_session(prepared: &Prepared<'_>) -> io::Result<()> {
     signal::unblock_all()?;
     // Closed now, not on exec: until then /proc/self/fd is a way to them, for the working directory above all
     // (CVE-2024-21626), and one of them is a directory of the host's cgroup file system.
-    fd::close_from(3)
+    let given = RawFd::try_from(prepared.given.len()).unwrap_or(RawFd::MAX);
+    fd::close_from(given)
 }
 
 fn set_limits(prepared: &Prepared<'_>) -> io::Result<()> {

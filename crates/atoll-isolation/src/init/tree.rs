@@ -31,35 +31,77 @@ struct Seen {
     started: u64,
 }
 
-/// All living processes below `top`, not itself.
-pub(super) fn below(top: u32) -> Vec<u32> {
-    descend(top, &[]).iter().map(|seen| seen.pid).collect()
+/// Which processes are meant, by descent.
+#[derive(Debug)]
+pub(super) enum Reach {
+    /// Everything below `top`, not itself, and not `spared` and what is below them.
+    Below { top: u32, spared: Vec<u32> },
+    /// These and everything below them.
+    Of { roots: Vec<u32> },
 }
 
-/// Sends `signal` to everything below `top`. Returns how many got it.
-pub(super) fn signal_below(top: u32, signal: i32) -> u32 {
-    match signal {
-        libc::SIGKILL => kill_below(top, &[]),
-        _ => send_to(&descend(top, &[]), signal),
+impl Reach {
+    /// The living ones.
+    pub(super) fn pids(&self) -> Vec<u32> {
+        self.look().iter().map(|seen| seen.pid).collect()
     }
-}
 
-/// Kills everything below `top`, but not `spared` and what is below them: stops it first, so that nothing forks while
-/// it is counted, and looks again until nothing is left. Returns how many were killed.
-pub(super) fn kill_below(top: u32, spared: &[u32]) -> u32 {
-    // What takes a moment to die is met again, but counts once.
-    let mut killed = HashSet::new();
-    let mut empty = 0;
-    for _ in 0..ROUNDS {
-        let still = stop_below(top, spared);
-        send_to(&still, libc::SIGKILL);
-        killed.extend(still.iter().map(|seen| (seen.pid, seen.started)));
-        empty = if still.is_empty() { empty + 1 } else { 0 };
-        if empty == EMPTY_LOOKS {
-            break;
+    /// Sends `signal` to all of them. Returns how many got it.
+    pub(super) fn signal(&self, signal: i32) -> u32 {
+        match signal {
+            libc::SIGKILL => self.kill(),
+            _ => send_to(&self.look(), signal),
         }
     }
-    u32::try_from(killed.len()).unwrap_or(u32::MAX)
+
+    /// Kills all of them: stops them first, so that nothing forks while it is counted, and looks again until nothing
+    /// is left. Returns how many were killed.
+    pub(super) fn kill(&self) -> u32 {
+        // What takes a moment to die is met again, but counts once.
+        let mut killed = HashSet::new();
+        let mut empty = 0;
+        for _ in 0..ROUNDS {
+            let still = self.stop();
+            send_to(&still, libc::SIGKILL);
+            killed.extend(still.iter().map(|seen| (seen.pid, seen.started)));
+            empty = if still.is_empty() { empty + 1 } else { 0 };
+            if empty == EMPTY_LOOKS {
+                break;
+            }
+        }
+        u32::try_from(killed.len()).unwrap_or(u32::MAX)
+    }
+
+    /// Stops everything until two looks agree.
+    fn stop(&self) -> Vec<Seen> {
+        let mut seen = self.look();
+        for _ in 0..ROUNDS {
+            send_to(&seen, libc::SIGSTOP);
+            let again = self.look();
+            if again.iter().all(|process| seen.contains(process)) {
+                return again;
+            }
+            seen = again;
+        }
+        seen
+    }
+
+    fn look(&self) -> Vec<Seen> {
+        match self {
+            Self::Below { top, spared } => descend(&[*top], spared),
+            Self::Of { roots } => {
+                let mut found: Vec<Seen> = roots.iter().filter_map(|pid| look(*pid)).collect();
+                let below = descend(roots, roots);
+                found.extend(below);
+                found
+            }
+        }
+    }
+}
+
+/// Everything below `top` but what is spared is killed.
+pub(super) fn kill_below(top: u32, spared: &[u32]) -> u32 {
+    Reach::Below { top, spared: spared.to_vec() }.kill()
 }
 
 /// Kills everything below this process, and reaps what comes to it, until the kernel says that no child is left: a look
@@ -79,20 +121,6 @@ pub(super) fn end_own() {
     }
 }
 
-/// Stops everything until two looks agree.
-fn stop_below(top: u32, spared: &[u32]) -> Vec<Seen> {
-    let mut seen = descend(top, spared);
-    for _ in 0..ROUNDS {
-        send_to(&seen, libc::SIGSTOP);
-        let again = descend(top, spared);
-        if again.iter().all(|process| seen.contains(process)) {
-            return again;
-        }
-        seen = again;
-    }
-    seen
-}
-
 fn send_to(processes: &[Seen], signal: i32) -> u32 {
     let count = processes.iter().filter(|seen| send_exactly(**seen, signal)).count();
     u32::try_from(count).unwrap_or(u32::MAX)
@@ -104,13 +132,14 @@ fn send_exactly(seen: Seen, signal: i32) -> bool {
     same && process::signal_pidfd(pidfd.as_fd(), signal).is_ok()
 }
 
-fn descend(top: u32, spared: &[u32]) -> Vec<Seen> {
+/// What is below any of `tops`, not themselves.
+fn descend(tops: &[u32], spared: &[u32]) -> Vec<Seen> {
     let mut children: HashMap<u32, Vec<Seen>> = HashMap::new();
     for seen in snapshot() {
         children.entry(seen.parent).or_default().push(seen);
     }
     let mut found = Vec::new();
-    let mut open = vec![top];
+    let mut open = tops.to_vec();
     while let Some(pid) = open.pop() {
         for child in children.remove(&pid).unwrap_or_default() {
             if !spared.contains(&child.pid) {
@@ -163,8 +192,10 @@ mod tests {
     fn this_process_is_below_its_parent_unless_spared() {
         let own = std::process::id();
         let parent = look(own).expect("a running test can be seen").parent;
-        assert!(below(parent).contains(&own));
-        assert!(descend(parent, &[own]).iter().all(|seen| seen.pid != own));
+        let below = |spared| Reach::Below { top: parent, spared };
+        assert!(below(Vec::new()).pids().contains(&own));
+        assert!(!below(vec![own]).pids().contains(&own));
+        assert!(Reach::Of { roots: vec![own] }.pids().contains(&own));
     }
 
     #[test]

@@ -49,12 +49,25 @@ fn guard(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spawn, fds: &
                 tree::end_own();
                 return Ok(());
             }
-            Ok(None) => signal::take(&[libc::SIGCHLD, libc::SIGHUP])?,
+            Ok(None) => {
+                keep_going(request.unstoppable.then_some(main))?;
+                signal::take(&[libc::SIGCHLD, libc::SIGHUP])?;
+            }
             Err(error) if error.raw_os_error() == Some(libc::ECHILD) => break,
             Err(error) => return Err(error),
         }
     }
     channel.send(&Event::TreeEmpty { command: request.command }, &[])
+}
+
+/// Continues what must not stay stopped.
+fn keep_going(unstoppable: Option<u32>) -> io::Result<()> {
+    while let Some(pid) = process::stopped_child() {
+        if unstoppable == Some(pid) {
+            process::kill(pid, libc::SIGCONT)?;
+        }
+    }
+    Ok(())
 }
 
 /// Whether no child is left, dead or alive. The kernel knows; a look into /proc could miss one that is just forking.

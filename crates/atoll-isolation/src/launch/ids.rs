@@ -4,7 +4,7 @@ use std::io;
 use std::os::fd::OwnedFd;
 
 use crate::spec::IdMap;
-use crate::sys::{fd, identity};
+use crate::sys::{identity, socket};
 
 /// Ids in one block: what programs inside expect to exist.
 const BLOCK: u32 = 65_536;
@@ -63,7 +63,7 @@ impl Ids {
 
     /// The claim is a name in the kernel, not a file: it cannot be left behind.
     fn claim_block(block: u32) -> io::Result<Option<Self>> {
-        let claim = fd::claim_name(format!("atoll/ids/{block}").as_bytes())?;
+        let claim = socket::claim_name(format!("atoll/ids/{block}").as_bytes())?;
         let map = IdMap::Range { base: block * BLOCK, count: BLOCK };
         Ok(claim.map(|claim| Self { map, _claim: Some(claim) }))
     }

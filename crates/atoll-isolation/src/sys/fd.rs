@@ -141,27 +141,6 @@ fn open_resolving(path: &[u8], flags: i32, mode: u32, resolve: u64) -> io::Resul
     owned(RawFd::try_from(fd).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?)
 }
 
-/// An exclusive lock on a name in the abstract socket space: held while the descriptor lives, gone with the process.
-pub fn claim_name(name: &[u8]) -> io::Result<Option<OwnedFd>> {
-    // SAFETY: plain integers.
-    let socket = owned(unsafe { libc::socket(libc::AF_UNIX, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0) })?;
-    // SAFETY: an all-zero sockaddr_un is valid.
-    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
-    address.sun_family = libc::sa_family_t::try_from(libc::AF_UNIX).expect("a small constant");
-    // The first byte stays zero: that makes the name abstract.
-    for (slot, byte) in address.sun_path.iter_mut().skip(1).zip(name) {
-        *slot = byte.cast_signed();
-    }
-    let length = size_of::<libc::sa_family_t>() + 1 + name.len().min(address.sun_path.len() - 1);
-    let length = libc::socklen_t::try_from(length).expect("at most 110 bytes");
-    // SAFETY: `address` is a sockaddr_un of which `length` bytes are meant.
-    match check_int(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) }) {
-        Ok(_) => Ok(Some(socket)),
-        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
-        Err(error) => Err(error),
-    }
-}
-
 /// As [`memfd`], for a file that will be executed (kernels from 6.3 on may want that said, older ones refuse the flag).
 pub fn executable_memfd(name: &str) -> io::Result<OwnedFd> {
     let text = c_string(name.as_bytes())?;

@@ -231,3 +231,24 @@ pub fn open_pidfd(pid: u32) -> io::Result<OwnedFd> {
     let fd = check(unsafe { libc::syscall(libc::SYS_pidfd_open, pid, 0) })?;
     fd::owned(RawFd::try_from(fd).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?)
 }
+
+/// Sends a signal to the process group that a process leads. Nothing if it leads none.
+pub fn signal_group(leader: u32, signal: i32) -> io::Result<()> {
+    let leader = libc::pid_t::try_from(leader).map_err(|_| io::Error::from_raw_os_error(libc::ESRCH))?;
+    // SAFETY: plain integers.
+    check_int(unsafe { libc::killpg(leader, signal) }).map(drop)
+}
+
+/// The pid, here, of the process that a pidfd means. `None` if it was reaped.
+pub fn pid_of(pidfd: BorrowedFd<'_>) -> io::Result<Option<u32>> {
+    let info = std::fs::read_to_string(format!("/proc/self/fdinfo/{}", pidfd.as_raw_fd()))?;
+    let line = info.lines().find_map(|line| line.strip_prefix("Pid:"));
+    Ok(line.and_then(|pid| pid.trim().parse().ok()))
+}
+
+/// The number of a process in the innermost PID namespace that it is in, given its number here.
+pub fn innermost_pid(pid: u32) -> Option<u32> {
+    let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
+    let line = status.lines().find_map(|line| line.strip_prefix("NSpid:"))?;
+    line.split_whitespace().next_back()?.parse().ok()
+}

@@ -3,14 +3,15 @@
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
-use super::check_int;
+use super::{check_int, fd};
 
 /// Most descriptors one message carries. The widest (a setup with all sources) needs fewer.
 pub const MAX_FDS: usize = 16;
 
-/// Room for a control message with `MAX_FDS` descriptors: header and payload, aligned as cmsghdr wants.
+/// Room for a control message with `MAX_FDS` descriptors and one with credentials: headers and payloads, aligned as
+/// cmsghdr wants.
 #[repr(C, align(8))]
-struct Control([u8; 16 + MAX_FDS * size_of::<RawFd>()]);
+struct Control([u8; 16 + MAX_FDS * size_of::<RawFd>() + 32]);
 
 /// Two connected ends that keep message borders, close-on-exec.
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
@@ -23,6 +24,46 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
     // SAFETY: as above.
     let second = unsafe { OwnedFd::from_raw_fd(ends[1]) };
     Ok((first, second))
+}
+
+/// An exclusive lock on a name in the abstract socket space: held while the descriptor lives, gone with the process.
+pub fn claim_name(name: &[u8]) -> io::Result<Option<OwnedFd>> {
+    match bind_abstract(libc::SOCK_DGRAM, name) {
+        Ok(socket) => Ok(Some(socket)),
+        Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
+        Err(error) => Err(error),
+    }
+}
+
+/// A datagram socket with a name in the abstract socket space of the current network namespace; never waits, and tells
+/// who sent each message.
+pub fn listen(name: &[u8]) -> io::Result<OwnedFd> {
+    let socket = bind_abstract(libc::SOCK_DGRAM | libc::SOCK_NONBLOCK, name)?;
+    let on: libc::c_int = 1;
+    let length = libc::socklen_t::try_from(size_of_val(&on)).expect("4 bytes");
+    // SAFETY: `on` is an int of the length given.
+    let set = unsafe {
+        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PASSCRED, (&raw const on).cast(), length)
+    };
+    check_int(set)?;
+    Ok(socket)
+}
+
+fn bind_abstract(kind: libc::c_int, name: &[u8]) -> io::Result<OwnedFd> {
+    // SAFETY: plain integers.
+    let socket = fd::owned(unsafe { libc::socket(libc::AF_UNIX, kind | libc::SOCK_CLOEXEC, 0) })?;
+    // SAFETY: an all-zero sockaddr_un is valid.
+    let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
+    address.sun_family = libc::sa_family_t::try_from(libc::AF_UNIX).expect("a small constant");
+    // The first byte stays zero: that makes the name abstract.
+    for (slot, byte) in address.sun_path.iter_mut().skip(1).zip(name) {
+        *slot = libc::c_char::from_ne_bytes([*byte]);
+    }
+    let length = size_of::<libc::sa_family_t>() + 1 + name.len().min(address.sun_path.len() - 1);
+    let length = libc::socklen_t::try_from(length).expect("at most 110 bytes");
+    // SAFETY: `address` is a sockaddr_un of which `length` bytes are meant.
+    check_int(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+    Ok(socket)
 }
 
 /// Whether a call may wait.
@@ -112,6 +153,21 @@ pub type Received = (usize, Vec<OwnedFd>);
 
 /// As [`receive`], with the choice.
 pub fn receive_waiting(socket: BorrowedFd<'_>, buffer: &mut [u8], waiting: Waiting) -> io::Result<Option<Received>> {
+    let (length, fds, _) = receive_all(socket, buffer, waiting)?;
+    Ok(if length == 0 { None } else { Some((length, fds)) })
+}
+
+/// Takes a datagram from a socket made by [`listen`], without waiting: its length, its descriptors, and the pid, here, of
+/// the process that sent it.
+pub fn receive_from(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>, Option<u32>)> {
+    receive_all(socket, buffer, Waiting::Forbidden)
+}
+
+fn receive_all(
+    socket: BorrowedFd<'_>,
+    buffer: &mut [u8],
+    waiting: Waiting,
+) -> io::Result<(usize, Vec<OwnedFd>, Option<u32>)> {
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let mut control = Control([0; _]);
     let mut message = message_header(&mut part);
@@ -123,15 +179,16 @@ pub fn receive_waiting(socket: BorrowedFd<'_>, buffer: &mut [u8], waiting: Waiti
     let Ok(got) = usize::try_from(got) else {
         return Err(io::Error::last_os_error());
     };
-    let fds = take_fds(&message);
+    let (fds, sender) = take_control(&message);
     if message.msg_flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0 {
         return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
     }
-    Ok(if got == 0 { None } else { Some((got, fds)) })
+    Ok((got, fds, sender))
 }
 
-fn take_fds(message: &libc::msghdr) -> Vec<OwnedFd> {
+fn take_control(message: &libc::msghdr) -> (Vec<OwnedFd>, Option<u32>) {
     let mut fds = Vec::new();
+    let mut sender = None;
     // SAFETY: `message` was filled in by recvmsg and its control buffer is alive.
     let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
     while !header.is_null() {
@@ -151,8 +208,14 @@ fn take_fds(message: &libc::msghdr) -> Vec<OwnedFd> {
                 fds.push(unsafe { OwnedFd::from_raw_fd(raw) });
             }
         }
+        if current.cmsg_level == libc::SOL_SOCKET && current.cmsg_type == libc::SCM_CREDENTIALS {
+            // SAFETY: the data area follows the header inside the control buffer.
+            let data = unsafe { libc::CMSG_DATA(header) }.cast::<libc::ucred>();
+            // SAFETY: the kernel wrote one ucred there.
+            sender = u32::try_from(unsafe { data.read_unaligned() }.pid).ok();
+        }
         // SAFETY: both come from the same message.
         header = unsafe { libc::CMSG_NXTHDR(message, header) };
     }
-    fds
+    (fds, sender)
 }

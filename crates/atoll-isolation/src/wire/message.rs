@@ -7,7 +7,7 @@ use crate::plan::Step;
 use crate::sys::process::Usage;
 
 /// Version of this protocol. Raise it with any change of a message.
-pub const VERSION: u16 = 1;
+pub const VERSION: u16 = 2;
 
 /// Agent to init.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -18,29 +18,43 @@ pub enum Request {
         /// The plan.
         setup: Setup,
     },
-    /// Start a program. Descriptors: stdin, stdout, stderr, then the cgroup directory and the memory cgroup's
-    /// `cgroup.procs`, each if announced.
+    /// Start a program. Descriptors: stdin, stdout, stderr, the extra ones, then the cgroup directory and the memory
+    /// cgroup's `cgroup.procs`, each if announced.
     Spawn {
         /// Names the answer.
         tag: u32,
         /// What to start.
         spawn: Spawn,
     },
-    /// Signal every process of a command's tree (warden mode). Answer: [`Event::Counted`].
+    /// Signal processes. Answer: [`Event::Counted`].
     Sweep {
         /// Names the answer.
         tag: u32,
-        /// The command.
-        command: u64,
+        /// Which.
+        members: Members,
         /// The signal.
         signal: i32,
     },
-    /// List the processes of a command's tree (warden mode). Answer: [`Event::Members`].
+    /// List processes. Answer: [`Event::Listed`].
     List {
         /// Names the answer.
         tag: u32,
-        /// The command.
-        command: u64,
+        /// Which.
+        members: Members,
+    },
+    /// Hand out pidfds of processes, as many as fit into a message. Answer: [`Event::Listed`] with those that live.
+    Pidfds {
+        /// Names the answer.
+        tag: u32,
+        /// Pids inside.
+        pids: Vec<u32>,
+    },
+    /// Make a datagram socket with an abstract name inside, that tells who sends to it. Answer: [`Event::Opened`] with the socket.
+    Listen {
+        /// Names the answer.
+        tag: u32,
+        /// Its name, without the leading NUL.
+        name: Vec<u8>,
     },
     /// Open a file inside. Answer: [`Event::Opened`] with the descriptor.
     Open {
@@ -69,12 +83,37 @@ pub enum Request {
 wire!(enum Request {
     1 => Setup { setup },
     2 => Spawn { tag, spawn },
-    3 => Sweep { tag, command, signal },
-    4 => List { tag, command },
+    3 => Sweep { tag, members, signal },
+    4 => List { tag, members },
     5 => Open { tag, path, flags, mode },
     6 => Connect { tag, address },
     7 => Ping { tag },
+    8 => Pidfds { tag, pids },
+    9 => Listen { tag, name },
 });
+
+/// Which processes are meant.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Members {
+    /// All of a command's tree (warden mode).
+    Command {
+        /// The command.
+        command: u64,
+    },
+    /// What is below a process, but not `spared` and what is below them.
+    Below {
+        /// Its pid inside.
+        top: u32,
+        /// Pids inside.
+        spared: Vec<u32>,
+    },
+    /// These and what is below them.
+    Of {
+        /// Pids inside.
+        roots: Vec<u32>,
+    },
+}
+wire!(enum Members { 1 => Command { command }, 2 => Below { top, spared }, 3 => Of { roots } });
 
 /// The plan as init gets it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -115,9 +154,14 @@ pub struct Spawn {
     pub in_memory_cgroup: bool,
     /// Put a warden over it: there is no cgroup to keep its tree together.
     pub warden: bool,
+    /// So many descriptors come along beyond the standard three: the program gets them as 3, 4 and so on.
+    pub extras: u32,
+    /// Whenever it is stopped it is continued: nobody else would do it.
+    pub unstoppable: bool,
 }
 wire!(struct Spawn {
     command, candidates, argv, env, cwd, user, groups, limits, umask, session, in_cgroup, in_memory_cgroup, warden,
+    extras, unstoppable,
 });
 
 /// How a program relates to terminals.
@@ -240,8 +284,8 @@ pub enum Event {
         /// How many.
         count: u32,
     },
-    /// The pids (inside) of a tree.
-    Members {
+    /// The pids (inside) of living processes. Descriptors: their pidfds, if asked for.
+    Listed {
         /// The request.
         tag: u32,
         /// The pids.
@@ -294,7 +338,7 @@ wire!(enum Event {
     3 => Spawned { tag, pid },
     4 => SpawnFailed { tag, stage, errno },
     5 => Counted { tag, count },
-    6 => Members { tag, pids },
+    6 => Listed { tag, pids },
     7 => Opened { tag },
     8 => Failed { tag, errno },
     9 => Pong { tag },

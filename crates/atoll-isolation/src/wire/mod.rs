@@ -11,7 +11,7 @@ mod message;
 
 pub(crate) use codec::wire;
 pub use codec::{Decoder, Malformed, Wire};
-pub use message::{Address, Event, KeeperRequest, Kept, Request, Session, Setup, Spawn, SpawnStage, VERSION};
+pub use message::{Address, Event, KeeperRequest, Kept, Members, Request, Session, Setup, Spawn, SpawnStage, VERSION};
 
 /// Largest message that goes through the socket itself. A bigger one (long argument lists) travels as a memory
 /// file whose descriptor is sent instead, because a SEQPACKET message must fit the socket's buffer (212,992 bytes by default).

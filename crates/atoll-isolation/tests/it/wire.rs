@@ -4,7 +4,7 @@ use std::net::SocketAddr;
 
 use atoll_isolation::sys::process::Usage;
 use atoll_isolation::wire::{
-    Address, Event, KeeperRequest, Kept, Request, Session, Setup, Spawn, SpawnStage, VERSION, Wire,
+    Address, Event, KeeperRequest, Kept, Members, Request, Session, Setup, Spawn, SpawnStage, VERSION, Wire,
 };
 use atoll_isolation::{Channel, Step, sys};
 use proptest::prelude::*;
@@ -25,12 +25,28 @@ prop_compose! {
         limits in proptest::collection::vec(any::<(u32, u64, u64)>(), 0..4),
         umask in any::<u32>(),
         terminal in any::<bool>(),
-        flags in any::<(bool, bool, bool)>(),
+        flags in any::<(bool, bool, bool, bool)>(),
+        extras in any::<u32>(),
     ) -> Spawn {
-        let (in_cgroup, in_memory_cgroup, warden) = flags;
+        let (in_cgroup, in_memory_cgroup, warden, unstoppable) = flags;
         let session = if terminal { Session::Terminal } else { Session::Own };
-        Spawn { command, candidates, argv, env, cwd, user, groups, limits, umask, session, in_cgroup, in_memory_cgroup, warden }
+        Spawn {
+            command, candidates, argv, env, cwd, user, groups, limits, umask, session, in_cgroup, in_memory_cgroup,
+            warden, extras, unstoppable,
+        }
     }
+}
+
+fn pids() -> impl Strategy<Value = Vec<u32>> {
+    proptest::collection::vec(any::<u32>(), 0..5)
+}
+
+fn members() -> impl Strategy<Value = Members> {
+    prop_oneof![
+        any::<u64>().prop_map(|command| Members::Command { command }),
+        (any::<u32>(), pids()).prop_map(|(top, spared)| Members::Below { top, spared }),
+        pids().prop_map(|roots| Members::Of { roots }),
+    ]
 }
 
 fn request() -> impl Strategy<Value = Request> {
@@ -46,8 +62,14 @@ fn request() -> impl Strategy<Value = Request> {
     prop_oneof![
         steps.prop_map(|steps| Request::Setup { setup: Setup { version: VERSION, steps } }),
         (any::<u32>(), spawn()).prop_map(|(tag, spawn)| Request::Spawn { tag, spawn }),
-        any::<(u32, u64, i32)>().prop_map(|(tag, command, signal)| Request::Sweep { tag, command, signal }),
-        any::<(u32, u64)>().prop_map(|(tag, command)| Request::List { tag, command }),
+        (any::<u32>(), members(), any::<i32>()).prop_map(|(tag, members, signal)| Request::Sweep {
+            tag,
+            members,
+            signal
+        }),
+        (any::<u32>(), members()).prop_map(|(tag, members)| Request::List { tag, members }),
+        (any::<u32>(), pids()).prop_map(|(tag, pids)| Request::Pidfds { tag, pids }),
+        (any::<u32>(), bytes()).prop_map(|(tag, name)| Request::Listen { tag, name }),
         (any::<u32>(), bytes(), any::<i32>(), any::<u32>()).prop_map(|(tag, path, flags, mode)| Request::Open {
             tag,
             path,
@@ -67,7 +89,7 @@ fn event() -> impl Strategy<Value = Event> {
         any::<(u32, u32)>().prop_map(|(tag, pid)| Event::Spawned { tag, pid }),
         any::<(u32, i32)>().prop_map(|(tag, errno)| Event::SpawnFailed { tag, stage: SpawnStage::Cwd, errno }),
         (any::<u32>(), proptest::collection::vec(any::<u32>(), 0..9))
-            .prop_map(|(tag, pids)| Event::Members { tag, pids }),
+            .prop_map(|(tag, pids)| Event::Listed { tag, pids }),
         any::<(u64, i32, u64, u64, u64, bool)>().prop_map(
             |(command, status, user_us, system_us, max_rss_bytes, alone)| {
                 Event::Exited { command, status, usage: Usage { user_us, system_us, max_rss_bytes }, alone }

@@ -79,6 +79,7 @@ impl Process {
             pid: status.pid,
             command: self.inner.spec.command.describe(),
             labels: self.inner.spec.labels.clone(),
+            session: self.inner.spec.session.clone(),
             started_at: status.started_at,
             end: status.end.map(|end| end.record),
             restarts: status.restarts,
@@ -117,7 +118,11 @@ impl Process {
             ProcessState::Starting | ProcessState::Running => false,
         };
         let seen = status.wait_for(over).await;
-        seen.map_err(|_| Error::SandboxGone).and_then(|status| status.end.clone().ok_or(Error::SandboxGone))
+        let seen = seen.map_err(|_| Error::SandboxGone)?.clone();
+        match seen.failed {
+            Some(error) => Err(error),
+            None => seen.end.ok_or(Error::SandboxGone),
+        }
     }
 
     /// How it ended and where the log stood then, if it has.

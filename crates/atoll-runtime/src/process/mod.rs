@@ -6,7 +6,7 @@ mod spec;
 mod supervise;
 
 pub use handle::Process;
-pub(crate) use registry::Registry;
 pub use registry::{Filter, Retention};
+pub(crate) use registry::{Registry, Reserved};
 pub use spec::{ProcessSpec, Readiness, Restart};
-pub(crate) use supervise::{Begun, CONTROL_MAX, begin, starting};
+pub(crate) use supervise::{Begun, CONTROL_MAX, begin, kill_all, starting};

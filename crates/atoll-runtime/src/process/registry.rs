@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-use atoll_protocol::{ProcessId, ProcessState};
+use atoll_protocol::{ProcessId, ProcessState, SessionId};
 
 use super::handle::Process;
 use super::spec::ProcessSpec;
@@ -30,6 +30,8 @@ impl Default for Retention {
 pub struct Filter {
     /// Only those in this state.
     pub state: Option<ProcessState>,
+    /// Only those of this session: its commands, and what was started from it.
+    pub session: Option<SessionId>,
     /// Only those that have all of these labels.
     pub labels: BTreeMap<String, String>,
 }
@@ -140,6 +142,7 @@ impl Table {
 
 fn matches(process: &Process, filter: &Filter) -> bool {
     let state = filter.state.is_none_or(|state| process.state() == state);
+    let session = filter.session.is_none() || filter.session == process.spec().session;
     let labels = &process.spec().labels;
-    state && filter.labels.iter().all(|(name, value)| labels.get(name) == Some(value))
+    state && session && filter.labels.iter().all(|(name, value)| labels.get(name) == Some(value))
 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use atoll_protocol::ProcessId;
+use atoll_protocol::{ProcessId, SessionId};
 
 use crate::command::Command;
 use crate::wait::{LogPattern, PortCheck};
@@ -21,17 +21,22 @@ pub struct ProcessSpec {
     pub restart: Restart,
     /// When it counts as ready.
     pub readiness: Option<Readiness>,
+    /// The session that it belongs to: it ends when that is deleted. Set by the session itself for what it runs.
+    pub session: Option<SessionId>,
 }
 
 impl ProcessSpec {
     /// With every option at its default.
     pub fn new(command: Command) -> Self {
-        Self { id: None, command, labels: BTreeMap::new(), restart: Restart::Never, readiness: None }
+        Self { id: None, command, labels: BTreeMap::new(), restart: Restart::Never, readiness: None, session: None }
     }
 
     /// Whether two specs ask for the same thing (an idempotent start).
     pub(crate) fn same_as(&self, other: &Self) -> bool {
-        self.command == other.command && self.labels == other.labels && self.restart == other.restart
+        self.command == other.command
+            && self.labels == other.labels
+            && self.restart == other.restart
+            && self.session == other.session
     }
 }
 

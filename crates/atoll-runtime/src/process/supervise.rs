@@ -1,14 +1,14 @@
 //! The task over one process: starts it, lives with it, and starts it again if its policy says so.
 
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use atoll_protocol::{EndReason, EndRecord, KillReceipt, ProcessState};
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
 use super::handle::Process;
-use super::registry::Reserved;
+use super::registry::{Filter, Reserved};
 use super::spec::{ProcessSpec, Readiness, Restart};
 use crate::Error;
 use crate::command::Background;
@@ -31,6 +31,9 @@ pub(crate) enum Begun {
 /// Starts a process, or finds the one that has its id. Returns when the program runs.
 pub(crate) async fn begin(shared: &Arc<Shared>, spec: ProcessSpec, captures: Option<Captures>) -> Result<Begun, Error> {
     spec.command.check()?;
+    if let Some(session) = &spec.session {
+        shared.sessions.get(session)?;
+    }
     let mut spec = spec;
     if spec.restart != Restart::Never {
         // What a failed life leaves behind must not stand in the way of the next one.
@@ -54,6 +57,21 @@ pub(crate) async fn begin(shared: &Arc<Shared>, spec: ProcessSpec, captures: Opt
         Ok(()) => Ok(Begun::New(process)),
         Err(error) => Err(error),
     }
+}
+
+/// Ends every process that the filter means. One receipt for all.
+pub(crate) async fn kill_all(shared: &Arc<Shared>, filter: &Filter, grace: Duration) -> Result<KillReceipt, Error> {
+    let mut kills = tokio::task::JoinSet::new();
+    for process in shared.registry.list(filter) {
+        kills.spawn(async move { process.kill(grace).await });
+    }
+    let mut total = KillReceipt { signalled: 0, survivors: 0 };
+    while let Some(done) = kills.join_next().await {
+        let receipt = done.map_err(|error| Error::Internal { what: format!("a kill failed: {error}") })??;
+        total.signalled += receipt.signalled;
+        total.survivors += receipt.survivors;
+    }
+    Ok(total)
 }
 
 pub(crate) fn starting() -> Status {

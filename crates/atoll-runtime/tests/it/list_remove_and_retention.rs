@@ -32,7 +32,7 @@ async fn start(f: &Fixture, name: &str, script: &str, pairs: &[(&str, &str)]) ->
 }
 
 fn found(f: &Fixture, state: Option<ProcessState>, pairs: &[(&str, &str)]) -> Vec<String> {
-    let filter = Filter { state, labels: labels(pairs) };
+    let filter = Filter { state, session: None, labels: labels(pairs) };
     let all = f.sandbox.processes(&filter);
     all.iter().map(|process| process.id().to_string()).collect()
 }

@@ -3,6 +3,7 @@
 //! What is measured is decided here; how (interleaving, quantiles, noise, verdicts) is `atoll-bench`'s business.
 
 mod keystroke;
+mod session;
 
 use std::fs;
 use std::io::{self, Write};
@@ -113,6 +114,10 @@ impl Bench {
             ("create: new sandbox to first result", Box::new(|| self.create(runtime))),
             ("output: 200 MiB of stdout", Box::new(|| Ok(self.output(runtime)))),
             ("memory: growth over 200 MiB of stdout", Box::new(|| Ok(self.memory(runtime)))),
+            ("session: true", Box::new(|| session::exec(&self.sandbox, runtime, self.rounds))),
+            ("session: create", Box::new(|| session::making(&self.sandbox, runtime, self.rounds))),
+            ("session: 100 MiB of stdout", Box::new(|| session::output(&self.sandbox, runtime, self.rounds))),
+            ("session: memory beyond bash's own", Box::new(|| Ok(session::memory(&self.sandbox, runtime)))),
             ("terminal: key to echo", Box::new(|| keystroke::figure(&self.sandbox, runtime, self.rounds))),
             ("kill: a tree of 1,000 processes", Box::new(|| Ok(self.kill(runtime)))),
         ]

@@ -2,9 +2,12 @@
 
 use std::future::Future;
 
-use atoll_client::Client;
-use atoll_protocol::{ExecRequest, StartRequest};
+use atoll_client::{Client, Until};
+use atoll_protocol::{
+    EndReason, ErrorCode, ExecRequest, LogCondition, SandboxState, StartRequest, WaitFor, WaitRequest,
+};
 
+use crate::crash::init_of;
 use crate::harness::{Home, Signal, kill, until};
 
 /// The agent's one line, and a client of it.
@@ -77,6 +80,29 @@ fn killed_without_warning_it_leaves_nothing_that_runs() {
     let (ready, client) = started(&home, &[]);
     wait(async { client.start(&StartRequest::shell("sleep 1000")).await.unwrap() });
     kill(pid(&ready), Signal::KILL).unwrap();
+    home.assert_nothing_left();
+}
+
+#[test]
+fn a_sandbox_that_is_lost_says_so_and_is_still_read() {
+    let home = Home::new();
+    let (ready, client) = started(&home, &[]);
+    let process = wait(async {
+        let process = client.start(&StartRequest::shell("echo words; sleep 1000")).await.unwrap().id;
+        let found = LogCondition { text: Some("words".to_owned()), ..LogCondition::default() };
+        client.wait(&process, &WaitRequest { r#for: WaitFor::Log(found), timeout_ms: None }).await.unwrap();
+        process
+    });
+    kill(init_of(pid(&ready)), Signal::KILL).unwrap();
+    wait(async {
+        let (stdout, _, end) = client.follow(&process, 0, Until::End).collect().await.unwrap();
+        assert_eq!((stdout.as_slice(), end.end.reason), (&b"words\n"[..], EndReason::HostLost));
+        assert_eq!(client.sandbox().await.unwrap().state, SandboxState::Lost);
+        let refused = client.exec(&ExecRequest::shell("true")).await.unwrap_err();
+        assert_eq!(refused.code(), Some(ErrorCode::SandboxGone));
+        client.delete_sandbox().await.unwrap();
+    });
+    until("the agent is gone", || gone(&ready));
     home.assert_nothing_left();
 }
 

@@ -170,7 +170,7 @@ fn a_timeout_holds_for_a_command_that_stopped_itself() {
 }
 
 /// The agent's child that is not its keeper.
-fn init_of(agent: u32) -> u32 {
+pub(crate) fn init_of(agent: u32) -> u32 {
     until("init", || {
         let all = std::fs::read_dir("/proc").unwrap().flatten();
         all.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok())

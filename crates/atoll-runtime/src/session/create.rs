@@ -1,0 +1,103 @@
+//! Making a session.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use atoll_protocol::SessionId;
+use tokio::sync::{mpsc, watch};
+
+use super::handle::{Session, Status};
+use super::owner::{ASKS_MAX, Owner};
+use super::shell::{Born, Shell};
+use super::snapshot::{self, Snapshot};
+use super::spare::Spare;
+use super::spec::SessionSpec;
+use crate::Error;
+use crate::command::{Command, Invocation};
+use crate::shared::Shared;
+
+/// Makes a session; returns when its shell waits for commands. From a snapshot, its shell holds that.
+pub(crate) async fn create(
+    shared: &Arc<Shared>,
+    spec: SessionSpec,
+    from: Option<Arc<Snapshot>>,
+) -> Result<Session, Error> {
+    spec.check()?;
+    let id = match &spec.id {
+        Some(id) => id.clone(),
+        None => SessionId::new(shared.next_id()?).map_err(|error| Error::invalid(error.to_string()))?,
+    };
+    let reservation = shared.sessions.reserve(&id)?;
+    let born = born(shared, &id, &spec, from.as_deref()).await?;
+    let (asks, asked) = mpsc::channel(ASKS_MAX);
+    let (status, watched) = watch::channel(Status::new(born.cwd, born.complaints));
+    let session = Session::new(id.clone(), spec.clone(), asks, watched, Arc::downgrade(shared), SystemTime::now());
+    let owner = Owner::new(Arc::clone(shared), session.clone(), spec, born.shell, asked, status, from);
+    reservation.fill(session.clone());
+    tokio::spawn(owner.live());
+    Spare::refill(shared);
+    Ok(session)
+}
+
+/// A new shell for a session.
+pub(super) async fn born(
+    shared: &Arc<Shared>,
+    id: &SessionId,
+    spec: &SessionSpec,
+    from: Option<&Snapshot>,
+) -> Result<Born, Error> {
+    if from.is_none()
+        && spec.user.is_none()
+        && let Some(spare) = shared.spare.take()
+    {
+        return fit(shared, spare, spec).await;
+    }
+    let command = spec.command();
+    let (command, script) = match from {
+        None => snapshot::from_nothing(&command, &shared.env, &spec.options),
+        Some(snapshot) => {
+            // Where it is and what it holds is in the snapshot; what it was first made with no longer counts.
+            let invocation = Invocation::Session { listener: String::new(), limits: snapshot.limits.clone() };
+            let bare = Command { user: spec.user.clone(), ..Command::new(invocation) };
+            (snapshot.foundation(&bare, &shared.env), snapshot.script(&bare))
+        }
+    };
+    let born = Shell::start(shared, id.as_str(), &command, &script).await?;
+    if from.is_some() { Ok(born) } else { without_complaint(shared, born).await }
+}
+
+/// Makes a spare shell what was asked for.
+async fn fit(shared: &Arc<Shared>, mut spare: Born, spec: &SessionSpec) -> Result<Born, Error> {
+    match dress(shared, &mut spare, spec).await {
+        Ok(()) => without_complaint(shared, spare).await,
+        Err(error) => {
+            spare.shell.destroy(shared).await;
+            Err(error)
+        }
+    }
+}
+
+async fn dress(shared: &Shared, spare: &mut Born, spec: &SessionSpec) -> Result<(), Error> {
+    if let Some(cwd) = &spec.cwd {
+        let (told, complaint) = spare.shell.run(shared, &snapshot::elsewhere(cwd)).await?;
+        if told.report.status != 0 {
+            let why = complaint.rsplit(": ").next().unwrap_or_default().to_lowercase();
+            return Err(Error::CwdNotFound { cwd: cwd.to_string_lossy().into_owned(), why });
+        }
+        spare.cwd = told.cwd;
+    }
+    let script = snapshot::over_nothing(spec);
+    if !script.is_empty() {
+        (_, spare.complaints) = spare.shell.run(shared, &script).await?;
+    }
+    Ok(())
+}
+
+/// What was asked for by name must be had.
+async fn without_complaint(shared: &Shared, born: Born) -> Result<Born, Error> {
+    if born.complaints.is_empty() {
+        return Ok(born);
+    }
+    born.shell.destroy(shared).await;
+    Err(Error::invalid(born.complaints))
+}

@@ -1,0 +1,242 @@
+//! The live shell of a session: started on the one path, spoken to between its commands.
+
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::sync::Arc;
+use std::time::Duration;
+
+use atoll_isolation::sys::socket::{self, Waiting};
+use atoll_shell::message::{self, Kind, Report, TOKEN, Task};
+use tokio::io::unix::AsyncFd;
+use tokio::sync::mpsc;
+
+use super::order;
+use super::part::ShellProcess;
+use crate::Error;
+use crate::command::{Command, Invocation};
+use crate::link::{self, News};
+use crate::pipes::{self, OurEnds};
+use crate::run::Started;
+use crate::shared::Shared;
+use crate::start::{self, Standard};
+use crate::tree::Tree;
+
+/// How long a new shell may take to say that it is there, or to be brought to a state. It takes milliseconds.
+const READY_WITHIN: Duration = Duration::from_secs(10);
+
+/// A datagram that does not fit (errno(3)).
+const EMSGSIZE: i32 = rustix::io::Errno::MSGSIZE.raw_os_error();
+
+/// What a new shell may say of its failure.
+const COMPLAINT_MAX: usize = 64 * 1024;
+
+/// A report, and where the shell is.
+#[derive(Debug)]
+pub(super) struct Told {
+    pub(super) report: Report,
+    pub(super) cwd: Vec<u8>,
+}
+
+/// A shell that lives.
+#[derive(Debug)]
+pub(super) struct Shell {
+    pub(super) process: Arc<ShellProcess>,
+    pub(super) number: u64,
+    pub(super) news: mpsc::Receiver<News>,
+    pub(super) tree: Tree,
+    pub(super) wire: Wire,
+}
+
+/// The way to a shell and back.
+#[derive(Debug)]
+pub(super) struct Wire {
+    /// Who may speak.
+    shell: u32,
+    socket: AsyncFd<OwnedFd>,
+    /// Its connection: it waits for an order.
+    waiting: Option<OwnedFd>,
+    token: [u8; TOKEN],
+    flags: u8,
+}
+
+/// A new shell, where it is, and what could not be brought over.
+#[derive(Debug)]
+pub(super) struct Born {
+    pub(super) shell: Shell,
+    pub(super) cwd: Vec<u8>,
+    pub(super) complaints: String,
+}
+
+impl Shell {
+    /// Starts a shell and waits until it is ready, in the state that the script describes.
+    pub(super) async fn start(shared: &Arc<Shared>, id: &str, command: &Command, script: &[u8]) -> Result<Born, Error> {
+        let name = format!("atoll-{}", crate::sandbox::random_text(24)?);
+        let limits = match &command.invocation {
+            Invocation::Session { limits, .. } => limits.clone(),
+            Invocation::Shell(_) | Invocation::Argv(_) | Invocation::Interactive | Invocation::Restored { .. } => {
+                Vec::new()
+            }
+        };
+        let command = Command { invocation: Invocation::Session { listener: name.clone(), limits }, ..command.clone() };
+        // Asked for in this order, and done so: the socket is there before the shell is.
+        let (socket, started) =
+            tokio::join!(biased; listen(shared, &name), start::start(shared, id, &command, &Standard::Pipes));
+        let (pid, started) = started.map_err(no_bash)?;
+        let Started { mut tree, main, mut news, ends, number, .. } = started;
+        let wire = main.into_pidfd().and_then(|pidfd| Wire::new(pid, pidfd, socket?));
+        let (process, wire) = match wire {
+            Ok(made) => made,
+            Err(error) => {
+                end_tree(shared, &mut tree, &mut news).await;
+                shared.link.forget(number);
+                return Err(error);
+            }
+        };
+        let mut shell = Self { process, number, news, tree, wire };
+        let ready = tokio::time::timeout(READY_WITHIN, shell.become_ready(shared, ends, script)).await;
+        match ready.unwrap_or_else(|_| Err(not_ready("it did not get ready in time"))) {
+            Ok((cwd, complaints)) => Ok(Born { shell, cwd, complaints }),
+            Err(error) => {
+                shell.destroy(shared).await;
+                Err(error)
+            }
+        }
+    }
+
+    async fn become_ready(
+        &mut self,
+        shared: &Shared,
+        ends: OurEnds,
+        script: &[u8],
+    ) -> Result<(Vec<u8>, String), Error> {
+        let told = tokio::select! {
+            told = self.wire.told() => told.map_err(|error| Error::io("hear from the shell", &error))?,
+            // It ended instead; what it said is the reason.
+            _ = self.news.recv() => return Err(not_ready(&complaint(ends))),
+        };
+        if script.is_empty() {
+            return Ok((told.cwd, String::new()));
+        }
+        self.run(shared, script).await.map(|(told, complaints)| (told.cwd, complaints))
+    }
+
+    /// Runs a script of ours, and waits for its end. What it says on its standard error comes back.
+    pub(super) async fn run(&mut self, shared: &Shared, script: &[u8]) -> Result<(Told, String), Error> {
+        let (theirs, ours) = pipes::make(&crate::Stdin::Closed, shared.null.as_fd(), None)
+            .map_err(|error| Error::io("make pipes", &error))?;
+        let standard = [theirs.stdin.as_fd(), theirs.stdout.as_fd(), theirs.stderr.as_fd()];
+        let ordered = self.wire.order(Task::Run, &order::plain(script), &standard);
+        ordered.map_err(|error| Error::io("speak to the shell", &error))?;
+        drop(theirs);
+        tokio::select! {
+            told = self.wire.told() => {
+                let told = told.map_err(|error| Error::io("hear from the shell", &error))?;
+                Ok((told, complaint(ours)))
+            }
+            _ = self.news.recv() => Err(not_ready(&complaint(ours))),
+        }
+    }
+
+    /// Ends it and everything that it ever started.
+    pub(super) async fn destroy(mut self, shared: &Shared) {
+        end_tree(shared, &mut self.tree, &mut self.news).await;
+        shared.link.forget(self.number);
+    }
+}
+
+impl Wire {
+    fn new(pid: u32, pidfd: OwnedFd, socket: AsyncFd<OwnedFd>) -> Result<(Arc<ShellProcess>, Self), Error> {
+        let process = ShellProcess::new(pid, pidfd).map_err(|error| Error::io("look at the shell", &error))?;
+        let wire = Self { shell: process.outside, socket, waiting: None, token: [0; TOKEN], flags: 0 };
+        Ok((Arc::new(process), wire))
+    }
+
+    /// Waits for the shell's next report. Nothing is lost if the wait is given up.
+    pub(super) async fn told(&mut self) -> io::Result<Told> {
+        let mut bytes = [0; message::REPORT + message::DIRECTORY];
+        loop {
+            let mut ready = self.socket.readable().await?;
+            match socket::receive_from(self.socket.as_fd(), &mut bytes) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready.clear_ready(),
+                // Anybody inside may send, also what does not fit; the kernel says who did.
+                Ok((length, mut fds, Some(sender))) if sender == self.shell && fds.len() == 1 => {
+                    let report = Report::decode(&bytes[..length]).ok_or(io::ErrorKind::InvalidData)?;
+                    self.waiting = fds.pop();
+                    // It says nothing more before it is told something; whatever else there is can wait until then.
+                    ready.clear_ready();
+                    return self.check(Told { report, cwd: bytes[message::REPORT..length].to_vec() });
+                }
+                Ok(_) => {}
+                Err(error) if error.raw_os_error() == Some(EMSGSIZE) => {}
+                Err(error) => return Err(error),
+            }
+        }
+    }
+
+    /// A report on something else than what was ordered is no report.
+    fn check(&self, told: Told) -> io::Result<Told> {
+        if told.report.kind != Kind::Ready && told.report.token != self.token {
+            return Err(io::Error::from(io::ErrorKind::InvalidData));
+        }
+        Ok(told)
+    }
+
+    /// Tells the waiting shell what to do.
+    pub(super) fn order(&mut self, task: Task, payload: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
+        let connection = self.waiting.take().ok_or(io::ErrorKind::NotConnected)?;
+        rustix::rand::getrandom(&mut self.token[..], rustix::rand::GetRandomFlags::empty())?;
+        let message = order::message(task, std::mem::take(&mut self.flags), self.token, payload)?;
+        let mut all = fds.to_vec();
+        all.extend(message.file.as_ref().map(AsFd::as_fd));
+        socket::send_waiting(connection.as_fd(), &message.bytes, &all, Waiting::Forbidden)
+    }
+
+    /// The command that was just reported had been interrupted: a late interrupt must not hit the next one.
+    pub(super) fn forget_interrupts(&mut self) {
+        self.flags |= message::FORGET_INTERRUPTS;
+    }
+}
+
+/// Kills a tree until nothing of it is left.
+pub(super) async fn end_tree(shared: &Shared, tree: &mut Tree, news: &mut mpsc::Receiver<News>) {
+    let mut pause = Duration::from_millis(1);
+    let mut empty = false;
+    while !empty && !tree.is_empty() {
+        tree.kill(&shared.link).await;
+        tokio::select! {
+            heard = news.recv() => empty = matches!(heard, None | Some(News::TreeEmpty | News::WardenLost)),
+            () = tokio::time::sleep(pause) => pause = (pause * 2).min(Duration::from_millis(100)),
+        }
+    }
+    // What was reaped is gone for whoever looks.
+    shared.link.ping().await.ok();
+}
+
+async fn listen(shared: &Shared, name: &str) -> Result<AsyncFd<OwnedFd>, Error> {
+    let socket = shared.link.make_listener(name.as_bytes()).await?;
+    socket.and_then(link::register).map_err(|error| Error::io("make the session's socket", &error))
+}
+
+/// What a shell has written on its standard error, for people.
+fn complaint(mut ends: OurEnds) -> String {
+    let mut said = Vec::new();
+    while let Some(bytes) = ends.stderr.as_mut().and_then(crate::pipes::Reader::drain) {
+        said.extend_from_slice(&bytes);
+        if said.len() > COMPLAINT_MAX {
+            break;
+        }
+    }
+    String::from_utf8_lossy(&said).trim_end().to_owned()
+}
+
+fn not_ready(why: &str) -> Error {
+    let why = if why.is_empty() { "it ended without a word" } else { why };
+    Error::ShellNotSupported { why: why.to_owned() }
+}
+
+fn no_bash(error: Error) -> Error {
+    if matches!(error, Error::CommandNotFound { .. }) {
+        return Error::ShellNotSupported { why: "there is no bash in the sandbox".to_owned() };
+    }
+    error
+}

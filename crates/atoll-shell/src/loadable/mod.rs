@@ -1,0 +1,327 @@
+//! The object that bash loads: a builtin that never returns to the shell code that called it.
+
+mod attempt;
+mod bash;
+mod c;
+mod dump;
+mod scope;
+mod standard;
+
+use core::ffi::{CStr, c_char, c_int, c_void};
+use core::ptr::null_mut;
+
+use bash::{Builtin, WordList};
+use c::{Fd, Received};
+use scope::Scope;
+use standard::Standard;
+
+use crate::message::{self, Kind, Order, Pieces, Report, Task};
+
+/// What `enable -f` looks for; bash writes to it.
+#[unsafe(no_mangle)]
+static mut atoll_struct: Builtin = Builtin {
+    name: c"atoll".as_ptr(),
+    function: start,
+    flags: bash::BUILTIN_ENABLED,
+    long_doc: &raw const NO_DOC as *const *const c_char,
+    short_doc: c"atoll".as_ptr(),
+    handle: null_mut(),
+};
+
+/// An empty list of lines.
+#[repr(transparent)]
+struct NoDoc(*const c_char);
+
+// SAFETY: never written.
+unsafe impl Sync for NoDoc {}
+
+static NO_DOC: NoDoc = NoDoc(core::ptr::null());
+
+/// Exit code of a shell that has lost its agent.
+const LOST: c_int = 125;
+
+/// Whether the running command was interrupted or given up.
+static mut GIVEN_UP: c_int = 0;
+
+/// The shell itself, as opposed to children of it that have not become something else yet.
+static mut SHELL: c_int = 0;
+
+/// The builtin: with the name of the agent's listener, serves; without, runs what the script descriptor holds.
+///
+/// # Safety
+/// Called by bash with its argument list.
+unsafe extern "C" fn start(words: *mut WordList) -> c_int {
+    c::close(message::OBJECT);
+    let mut name = [0; 64];
+    let mut length = 0;
+    // SAFETY: the list is bash's, its words are C strings; the flags are its own, changed before user code runs.
+    unsafe {
+        if !words.is_null() {
+            let word = CStr::from_ptr((*(*words).word).text).to_bytes();
+            length = word.len().min(name.len());
+            name[..length].copy_from_slice(&word[..length]);
+        }
+        let own = bash::builtin_address_internal(c"atoll".as_ptr(), 1);
+        if !own.is_null() {
+            (*own).flags = bash::BUILTIN_DELETED;
+        }
+        // Out of the command that called us, for good: whatever bash still meant to undo after it, it would undo in the
+        // middle of one of ours, the place to jump to among it.
+        while bash::parse_and_execute_level != 0 {
+            bash::parse_and_execute_cleanup(-1);
+        }
+        bash::run_unwind_protects();
+        // Else bash would replace itself by the last program of a command, as `bash -c` may.
+        bash::startup_state = 0;
+        bash::unbind_variable_noref(c"BASH_EXECUTION_STRING".as_ptr());
+        bash::last_command_exit_value = 0;
+    }
+    // As an interactive shell would: an alias is part of what a session remembers.
+    run_text(b"shopt -s expand_aliases\0");
+    if length == 0 {
+        run_script()
+    }
+    c::adopt_orphans();
+    c::catch(message::GIVE_UP, Some(on_give_up));
+    // SAFETY: a number in a process with one thread.
+    unsafe { SHELL = c::pid() };
+    Shell { name, length, pid: c::pid(), standard: Standard::new(), used: c::cpu_time() }.serve()
+}
+
+/// Sets what makes bash unwind at its next look, whatever traps the user has set.
+extern "C" fn on_give_up(_signal: c_int) {
+    // SAFETY: flags of word size in a process with one thread.
+    unsafe {
+        GIVEN_UP = 1;
+        if bash::interrupt_state == 0 {
+            bash::interrupt_state = 1;
+        }
+        if bash::wait_intr_flag != 0 {
+            bash::wait_signal_received = bash::SIGINT;
+        }
+    }
+}
+
+/// An interrupt ends the command, not the shell, as in an interactive one. A child that is about to become a program
+/// still has this handler: it ends, as the program would.
+extern "C" fn on_interrupt(signal: c_int) {
+    // SAFETY: as above; bash's own handler is made for this.
+    unsafe {
+        if c::pid() != SHELL {
+            return c::die_of(signal);
+        }
+        GIVEN_UP = 1;
+        bash::sigint_sighandler(signal);
+    }
+}
+
+/// A message as it comes.
+#[repr(C, align(8))]
+struct Incoming([u8; message::ORDER + message::INLINE]);
+
+/// The loop's state.
+struct Shell {
+    name: [u8; 64],
+    length: usize,
+    pid: c_int,
+    standard: Standard,
+    /// CPU time when the last command was over.
+    used: (u64, u64),
+}
+
+impl Shell {
+    fn serve(mut self) -> ! {
+        self.standard.adopt();
+        let mut report = Report::new(Kind::Ready, [0; message::TOKEN]);
+        loop {
+            report.flags |= if c::is_alone() { message::ALONE } else { 0 };
+            let connection = self.tell(&report);
+            report = self.obey(connection);
+            if c::pid() != self.pid {
+                // A child of the shell has come here instead of ending: it must not speak for it.
+                c::exit_now(LOST);
+            }
+        }
+    }
+
+    /// What the last command was given is let go after the report: its readers would be woken only to wait for that.
+    /// Unless the user has left us too few descriptors.
+    fn tell(&mut self, report: &Report) -> Fd {
+        let mut bytes = [0; message::REPORT + message::DIRECTORY];
+        let length = write_report(report, &mut bytes);
+        let first = c::call(&self.name[..self.length], &bytes[..length]);
+        self.standard.release(first);
+        match first.or_else(|| c::call(&self.name[..self.length], &bytes[..length])) {
+            Some(connection) => connection,
+            None => c::exit_now(LOST),
+        }
+    }
+
+    fn obey(&mut self, connection: Fd) -> Report {
+        let mut incoming = Incoming([0; message::ORDER + message::INLINE]);
+        let (length, passed) = wait_for_order(connection, &mut incoming.0);
+        c::close(connection);
+        let Some(order) = Order::decode(&incoming.0[..length]) else { c::exit_now(LOST) };
+        if order.flags & message::FORGET_INTERRUPTS != 0 {
+            forget_interrupts();
+        }
+        let inline = &incoming.0[message::ORDER..length];
+        match (order.task, passed.as_slice()) {
+            (Task::Dump, [output]) => {
+                dump::dump(*output);
+                c::close(*output);
+                Report::new(Kind::Dumped, order.token)
+            }
+            (Task::Run, [input, output, error]) => self.run(&order, inline, [*input, *output, *error]),
+            (Task::Run, [input, output, error, file]) => {
+                let payload = read_file(*file, order.length as usize);
+                let report = self.run(&order, payload, [*input, *output, *error]);
+                // SAFETY: made by `read_file`, used no more.
+                unsafe { bash::xfree(payload.as_ptr().cast_mut().cast()) };
+                report
+            }
+            _ => c::exit_now(LOST),
+        }
+    }
+
+    fn run(&mut self, order: &Order, payload: &[u8], standard: [Fd; 3]) -> Report {
+        self.standard.give(standard);
+        let mut pieces = Pieces::new(payload);
+        let mut report = Report::new(Kind::Done, order.token);
+
+        // SAFETY: the payload lives until `leave`.
+        let scope = match unsafe { Scope::enter(&mut pieces) } {
+            Ok(scope) => scope,
+            Err(error) => {
+                (report.kind, report.status) = (Kind::NotRun, error);
+                return report;
+            }
+        };
+        let Some(Some(text)) = pieces.piece() else { c::exit_now(LOST) };
+        let given_up = run_text(text);
+        report.flags |= if given_up { message::GIVEN_UP } else { 0 };
+        report.flags |= if scope.leave() { 0 } else { message::CWD_LOST };
+        // SAFETY: a number of bash's.
+        report.status = unsafe { bash::last_command_exit_value };
+        // Nothing runs between two commands.
+        let before = core::mem::replace(&mut self.used, c::cpu_time());
+        report.user_us = self.used.0.saturating_sub(before.0);
+        report.system_us = self.used.1.saturating_sub(before.1);
+        report
+    }
+}
+
+/// The report and the directory. Returns their length.
+fn write_report(report: &Report, bytes: &mut [u8; message::REPORT + message::DIRECTORY]) -> usize {
+    bytes[..message::REPORT].copy_from_slice(&report.encode());
+    let mut length = message::REPORT;
+    // SAFETY: bash's own string, or null.
+    let directory = unsafe { bash::the_current_working_directory };
+    if !directory.is_null() {
+        // SAFETY: not null, a C string.
+        let directory = unsafe { CStr::from_ptr(directory) }.to_bytes();
+        if let Some(room) = bytes[length..].get_mut(..directory.len()) {
+            room.copy_from_slice(directory);
+            length += directory.len();
+        }
+    }
+    length
+}
+
+/// Waits. A signal that is to end the shell does so here too, as it would between two lines of a script.
+fn wait_for_order(connection: Fd, bytes: &mut [u8]) -> (usize, c::Passed) {
+    loop {
+        match c::receive(connection, bytes) {
+            Received::Message(length, passed) if length >= message::ORDER => return (length, passed),
+            // SAFETY: bash's own flag and handler.
+            Received::Interrupted => unsafe {
+                if bash::terminating_signal != 0 {
+                    bash::termsig_handler(bash::terminating_signal);
+                }
+            },
+            Received::Message(..) | Received::Gone => c::exit_now(LOST),
+        }
+    }
+}
+
+/// Reads a payload that came as a file into bash's memory.
+fn read_file(file: Fd, length: usize) -> &'static [u8] {
+    // SAFETY: fresh memory of this length, filled before it is looked at.
+    let memory = unsafe { core::slice::from_raw_parts_mut(bash::xmalloc(length.max(1)).cast::<u8>(), length) };
+    if !c::read_exactly(file, memory) {
+        c::exit_now(LOST);
+    }
+    c::close(file);
+    memory
+}
+
+/// Both or neither: one that comes in between would end the shell, or be taken for the reason of a real exit.
+fn forget_interrupts() {
+    c::hold_signals(|| {
+        // SAFETY: flags of word size in a process with one thread.
+        unsafe {
+            GIVEN_UP = 0;
+            bash::interrupt_state = 0;
+        }
+    });
+}
+
+/// Gives the text to bash. `true` if it was given up; ends the process where the text ends the shell.
+fn run_text(text: &[u8]) -> bool {
+    // SAFETY: bash's own functions from its only thread. The copy of the text is freed by bash. `top_level` is where
+    // bash jumps to; our place in it is valid for as long as the attempt runs, and is set anew for each.
+    unsafe {
+        if bash::signal_is_trapped(bash::SIGINT) == 0 {
+            bash::set_signal_handler(bash::SIGINT, on_interrupt);
+        }
+        let copy: *mut u8 = bash::xmalloc(text.len()).cast();
+        core::ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len());
+        bash::indirection_level = 0;
+        let jumped = attempt::attempt((&raw mut bash::top_level).cast(), execute, copy.cast());
+        if jumped != 0 {
+            bash::restore_sigmask();
+        }
+        let given_up = GIVEN_UP != 0 && jumped != 0;
+        match jumped {
+            0 | bash::DISCARD => {}
+            _ if given_up => {}
+            bash::FORCE_EOF if bash::last_command_exit_value == 0 => bash::exit_shell(127),
+            _ => bash::exit_shell(bash::last_command_exit_value),
+        }
+        if given_up {
+            forget_interrupts();
+        }
+        if bash::last_command_exit_value == bash::BAD_SYNTAX {
+            bash::last_command_exit_value = 2;
+        }
+        given_up
+    }
+}
+
+/// # Safety
+/// `text` is a C string in bash's memory, which bash frees.
+unsafe extern "C" fn execute(text: *mut c_void) {
+    // SAFETY: promised by the caller.
+    unsafe { bash::parse_and_execute(text.cast(), c"-c".as_ptr(), bash::NO_HISTORY | bash::RESET_LINE) };
+}
+
+/// Brings the shell to the state that the script describes, runs one text in it and ends with it.
+fn run_script() -> ! {
+    let mut length = [0; 4];
+    if !c::read_exactly(message::SCRIPT, &mut length) {
+        c::exit_now(LOST);
+    }
+    let payload = read_file(message::SCRIPT, u32::from_ne_bytes(length) as usize);
+    let mut pieces = Pieces::new(payload);
+    let (Some(Some(state)), Some(Some(text))) = (pieces.piece(), pieces.piece()) else { c::exit_now(LOST) };
+    run_text(state);
+    run_text(text);
+    // SAFETY: bash's own way to end.
+    unsafe { bash::exit_shell(bash::last_command_exit_value) }
+}
+
+/// Nothing here panics on purpose; if it does, the shell is lost and the agent is told by its end.
+#[panic_handler]
+fn panic(_: &core::panic::PanicInfo<'_>) -> ! {
+    c::exit_now(LOST)
+}
