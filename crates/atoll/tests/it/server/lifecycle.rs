@@ -9,6 +9,7 @@ use atoll_protocol::{
 use tokio::task::JoinSet;
 
 use super::{Server, sh, wait};
+use crate::crash::init_of;
 use crate::harness::{Home, Signal, kill, skip, until};
 
 #[test]
@@ -190,6 +191,24 @@ fn one_whose_agent_was_killed_is_started_by_its_next_use() {
     kill(agent, Signal::KILL).unwrap();
     until("the agent is gone", || server.agents().is_empty().then_some(()));
     assert_eq!(wait(sh(&server.client(), &name, "cat note")), "kept\n");
+    assert_eq!(server.agents().len(), 1);
+    server.end();
+}
+
+/// Init is killed from outside, its agent lives: the sandbox is of no use, and the next use but one gets a new one.
+#[test]
+fn one_whose_init_was_killed_is_started_again() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let name = wait(server.sandbox());
+    wait(sh(&server.client(), &name, "echo kept > note"));
+    let agent = server.agents()[0];
+    kill(init_of(agent), Signal::KILL).unwrap();
+    until("it works again", || {
+        let result = wait(server.client().inside(&name).exec(&ExecRequest::shell("cat note")));
+        result.ok().filter(|result| result.stdout.data == "kept\n")
+    });
+    until("there is another agent", || (server.agents() != [agent]).then_some(()));
     assert_eq!(server.agents().len(), 1);
     server.end();
 }
