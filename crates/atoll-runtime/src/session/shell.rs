@@ -20,6 +20,7 @@ use crate::run::Started;
 use crate::shared::Shared;
 use crate::start::{self, Standard};
 use crate::tree::Tree;
+use crate::user;
 
 /// How long a new shell may take to say that it is there, or to be brought to a state. It takes milliseconds.
 const READY_WITHIN: Duration = Duration::from_secs(10);
@@ -42,6 +43,8 @@ pub(super) struct Shell {
     pub(super) news: mpsc::Receiver<News>,
     pub(super) tree: Tree,
     pub(super) wire: Wire,
+    /// Its user's outside id: who owns a pipe may open it again by `/dev/stdout`.
+    pub(super) owner: Option<(u32, u32)>,
 }
 
 /// The way to a shell and back.
@@ -77,13 +80,15 @@ impl Shell {
             }
         };
         let command = Command { invocation: Invocation::Session { listener: name, limits }, ..command.clone() };
+        let user = user::resolve(shared, command.user.as_deref()).await?;
+        let owner = shared.outside((user.uid, user.gid));
         let (pid, started) = start::start(shared, id, &command, &Standard::Pipes).await.map_err(no_bash)?;
         let Started { tree, main, news, ends, number, .. } = started;
         let process =
             ShellProcess::new(pid, main.into_pidfd()?).map_err(|error| Error::io("look at the shell", &error))?;
         let (greeting, waiting) = (None, None);
         let wire = Wire { shell: process.outside, listener, greeting, waiting, token: [0; TOKEN], flags: 0 };
-        let mut shell = Self { process: Arc::new(process), number, news, tree, wire };
+        let mut shell = Self { process: Arc::new(process), number, news, tree, wire, owner };
         let ready = tokio::time::timeout(READY_WITHIN, shell.become_ready(shared, ends, script)).await;
         match ready.unwrap_or_else(|_| Err(not_ready("it did not get ready in time"))) {
             Ok((cwd, complaints)) => Ok(Born { shell, cwd, complaints }),
@@ -108,7 +113,7 @@ impl Shell {
         if script.is_empty() {
             return Ok((told.cwd, String::new()));
         }
-        let (theirs, ours) = pipes::make(&crate::Stdin::Closed, shared.null.as_fd(), None)
+        let (theirs, ours) = pipes::make(&crate::Stdin::Closed, shared.null.as_fd(), self.owner)
             .map_err(|error| Error::io("make pipes", &error))?;
         let standard = [theirs.stdin.as_fd(), theirs.stdout.as_fd(), theirs.stderr.as_fd()];
         self.wire
