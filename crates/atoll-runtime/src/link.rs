@@ -31,7 +31,7 @@ pub(crate) enum News {
     /// Its warden was killed from inside.
     WardenLost,
     /// The session's shell is done with it.
-    Reported { status: i32, given_up: bool, user_us: u64, system_us: u64, left: Vec<u32> },
+    Reported { status: i32, given_up: Option<EndReason>, user_us: u64, system_us: u64, left: Vec<u32> },
     /// The session's shell did not run it.
     NotRun { error: Error },
     /// The session's shell has ended; `reason` if that was asked for.

@@ -399,10 +399,9 @@ impl Run {
                 self.on(Event::Exited { survivors: self.survivors }, status).await;
             }
             Some(News::Reported { status: code, given_up, user_us, system_us, left }) => {
-                let exit = if given_up {
-                    Exit::new(None, Some(Signal::INT), Some(EndReason::Killed))
-                } else {
-                    Exit::new(Some(code), None, None)
+                let exit = match given_up {
+                    Some(reason) => Exit::new(None, Some(Signal::INT), Some(reason)),
+                    None => Exit::new(Some(code), None, None),
                 };
                 let exit = Exit { user_us: Some(user_us), system_us: Some(system_us), ..exit };
                 self.turn_over(exit, left, status).await;

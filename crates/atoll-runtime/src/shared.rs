@@ -12,6 +12,7 @@ use atoll_isolation::cgroup::{Group, LeafLimits};
 use atoll_isolation::sys::identity;
 use atoll_isolation::{IdMap, Isolation};
 use atoll_protocol::{EndReason, ProcessId};
+use rustix::fs::{Mode, OFlags};
 use tokio::sync::Semaphore;
 
 use crate::Error;
@@ -179,6 +180,8 @@ fn starts_at_once() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from) * STARTS_PER_CORE
 }
 
+/// Appending means nothing for reading; by that flag a session's shell knows it from a `/dev/null` of the user's.
 fn open_null() -> Result<OwnedFd, Error> {
-    std::fs::File::open("/dev/null").map(OwnedFd::from).map_err(|error| Error::io("open /dev/null", &error))
+    let flags = OFlags::RDONLY | OFlags::APPEND | OFlags::CLOEXEC;
+    rustix::fs::open("/dev/null", flags, Mode::empty()).map_err(|error| Error::io("open /dev/null", &error.into()))
 }

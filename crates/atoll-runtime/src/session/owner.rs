@@ -254,7 +254,7 @@ impl Owner {
         }
         let left = self.left(report.flags & message::ALONE != 0).await;
         if let Some(turn) = &mut self.turn {
-            turn.reported(&report, left);
+            turn.reported(&report, ending, left);
             if ending {
                 self.settling = Some(turn.process.clone());
             }
@@ -355,7 +355,7 @@ impl Owner {
         };
         let spec = command.process.spec().clone();
         let text = order::text_of(&spec.command.invocation).unwrap_or_default();
-        let (theirs, ours) = match pipes::make(&spec.command.stdin, self.shared.null.as_fd(), None) {
+        let (theirs, ours) = match pipes::make(&spec.command.stdin, self.shared.null.as_fd(), shell.owner) {
             Ok(ends) => ends,
             Err(error) => {
                 turn::refuse(&self.shared, &command, Error::io("make the command's standard descriptors", &error));

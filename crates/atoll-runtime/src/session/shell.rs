@@ -20,6 +20,7 @@ use crate::run::Started;
 use crate::shared::Shared;
 use crate::start::{self, Standard};
 use crate::tree::Tree;
+use crate::user;
 
 /// How long a new shell may take to say that it is there, or to be brought to a state. It takes milliseconds.
 const READY_WITHIN: Duration = Duration::from_secs(10);
@@ -45,6 +46,8 @@ pub(super) struct Shell {
     pub(super) news: mpsc::Receiver<News>,
     pub(super) tree: Tree,
     pub(super) wire: Wire,
+    /// Its user's outside id: who owns a pipe may open it again by `/dev/stdout`.
+    pub(super) owner: Option<(u32, u32)>,
 }
 
 /// The way to a shell and back.
@@ -78,6 +81,8 @@ impl Shell {
             }
         };
         let command = Command { invocation: Invocation::Session { listener: name.clone(), limits }, ..command.clone() };
+        let user = user::resolve(shared, command.user.as_deref()).await?;
+        let owner = shared.outside((user.uid, user.gid));
         // Asked for in this order, and done so: the socket is there before the shell is.
         let (socket, started) =
             tokio::join!(biased; listen(shared, &name), start::start(shared, id, &command, &Standard::Pipes));
@@ -92,7 +97,7 @@ impl Shell {
                 return Err(error);
             }
         };
-        let mut shell = Self { process, number, news, tree, wire };
+        let mut shell = Self { process, number, news, tree, wire, owner };
         let ready = tokio::time::timeout(READY_WITHIN, shell.become_ready(shared, ends, script)).await;
         match ready.unwrap_or_else(|_| Err(not_ready("it did not get ready in time"))) {
             Ok((cwd, complaints)) => Ok(Born { shell, cwd, complaints }),
@@ -122,7 +127,7 @@ impl Shell {
 
     /// Runs a script of ours, and waits for its end. What it says on its standard error comes back.
     pub(super) async fn run(&mut self, shared: &Shared, script: &[u8]) -> Result<(Told, String), Error> {
-        let (theirs, ours) = pipes::make(&crate::Stdin::Closed, shared.null.as_fd(), None)
+        let (theirs, ours) = pipes::make(&crate::Stdin::Closed, shared.null.as_fd(), self.owner)
             .map_err(|error| Error::io("make pipes", &error))?;
         let standard = [theirs.stdin.as_fd(), theirs.stdout.as_fd(), theirs.stderr.as_fd()];
         let ordered = self.wire.order(Task::Run, &order::plain(script), &standard);

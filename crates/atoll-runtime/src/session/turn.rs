@@ -76,8 +76,9 @@ impl Turn {
         turn
     }
 
-    /// The shell has told how it ended, and it has left these.
-    pub(super) fn reported(&self, report: &Report, left: Vec<u32>) {
+    /// The shell has told how it ended, and it has left these; `asked` if somebody wanted it to end.
+    pub(super) fn reported(&self, report: &Report, asked: bool, left: Vec<u32>) {
+        let reason = if asked { EndReason::Killed } else { EndReason::Signaled };
         let news = match report.kind {
             Kind::NotRun => {
                 let cwd = self.process.spec().command.cwd.clone().unwrap_or_default();
@@ -87,7 +88,7 @@ impl Turn {
             }
             Kind::Done | Kind::Ready | Kind::Dumped => News::Reported {
                 status: report.status,
-                given_up: report.flags & message::GIVEN_UP != 0,
+                given_up: (report.flags & message::GIVEN_UP != 0).then_some(reason),
                 user_us: report.user_us,
                 system_us: report.system_us,
                 left: left.clone(),

@@ -26,6 +26,7 @@ mod readers_slow_nobody;
 mod refused_before_anything_runs;
 mod restart_and_readiness;
 mod session_remembers;
+mod session_torture;
 mod signals_reach_main_or_tree;
 mod terminal_ids_have_one_program;
 mod terminal_is_a_real_one;

@@ -96,6 +96,7 @@ unsafe extern "C" {
     pub(super) static mut wait_intr_flag: c_int;
     pub(super) static mut wait_signal_received: c_int;
     pub(super) static mut array_needs_making: c_int;
+    pub(super) static mut read_but_dont_execute: c_int;
     pub(super) static mut startup_state: c_int;
     pub(super) static mut parse_and_execute_level: c_int;
     pub(super) static mut indirection_level: c_int;
@@ -113,6 +114,7 @@ unsafe extern "C" {
     pub(super) fn signal_is_ignored(signal: c_int) -> c_int;
     pub(super) fn termsig_handler(signal: c_int);
     pub(super) fn restore_sigmask();
+    pub(super) fn set_shellopts();
 
     pub(super) fn find_variable_noref(name: *const c_char) -> *mut Variable;
     pub(super) fn bind_variable(name: *const c_char, value: *const c_char, flags: c_int) -> *mut Variable;

@@ -19,9 +19,11 @@ const SOL_SOCKET: c_int = 1;
 const SCM_RIGHTS: c_int = 1;
 const F_DUPFD_CLOEXEC: c_int = 1030;
 const F_GETFD: c_int = 1;
+const F_SETFD: c_int = 2;
 const F_GETFL: c_int = 3;
 const FD_CLOEXEC: c_int = 1;
 const O_ACCMODE: c_int = 3;
+const O_APPEND: c_int = 0o2000;
 const O_CLOEXEC: c_int = 0o2_000_000;
 const O_DIRECTORY: c_int = if cfg!(target_arch = "aarch64") { 0o40_000 } else { 0o200_000 };
 const O_PATH: c_int = 0o10_000_000;
@@ -278,7 +280,8 @@ pub(super) fn write_all(fd: Fd, mut bytes: &[u8]) -> bool {
     true
 }
 
-/// What a descriptor refers to. The way it was opened is part of it: `>/dev/null` is not `</dev/null`.
+/// What a descriptor refers to. The way it was opened is part of it: `>/dev/null` is not `</dev/null`, and that one is
+/// not the one that commands without input are given, which is marked by a flag that means nothing for reading.
 #[derive(Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Identity {
     device: u64,
@@ -296,7 +299,7 @@ pub(super) fn identity(fd: Fd) -> Option<Identity> {
         return None;
     }
     // SAFETY: plain numbers.
-    let access = unsafe { fcntl(fd, F_GETFL) } & O_ACCMODE;
+    let access = unsafe { fcntl(fd, F_GETFL) } & (O_ACCMODE | O_APPEND);
     Some(Identity { device: stat.device, inode: stat.inode, access })
 }
 
@@ -306,8 +309,19 @@ pub(super) fn closes_on_exec(fd: Fd) -> bool {
     unsafe { fcntl(fd, F_GETFD) & FD_CLOEXEC != 0 }
 }
 
+/// Has it closed on exec.
+pub(super) fn close_on_exec(fd: Fd) {
+    // SAFETY: plain numbers.
+    unsafe { fcntl(fd, F_SETFD, FD_CLOEXEC) };
+}
+
+/// Another number for the same: the lowest that is free.
+pub(super) fn duplicate(fd: Fd) -> Fd {
+    duplicate_above(fd, 0)
+}
+
 /// Another number for the same, at or above `from`.
-pub(super) fn duplicate_above(fd: Fd, from: Fd) -> Fd {
+fn duplicate_above(fd: Fd, from: Fd) -> Fd {
     // SAFETY: plain numbers.
     unsafe { fcntl(fd, F_DUPFD_CLOEXEC, from) }
 }

@@ -274,6 +274,11 @@ fn run_text(text: &[u8]) -> bool {
         if bash::signal_is_trapped(bash::SIGINT) == 0 {
             bash::set_signal_handler(bash::SIGINT, on_interrupt);
         }
+        if bash::read_but_dont_execute != 0 {
+            // As in an interactive shell: else nothing would ever run in this session again, not even `set +n`.
+            bash::read_but_dont_execute = 0;
+            bash::set_shellopts();
+        }
         let copy: *mut u8 = bash::xmalloc(text.len()).cast();
         core::ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len());
         bash::indirection_level = 0;

@@ -6,8 +6,8 @@
 
 use super::c::{self, Fd, Identity};
 
-/// Copies of one command's three descriptors that a user can have.
-const MOST: usize = 32;
+/// Copies of one command's three descriptors that a user can have: as many as are looked at.
+const MOST: usize = c::LOOKED_AT;
 
 /// A descriptor that stands for one of the three.
 #[derive(Clone, Copy)]
@@ -72,40 +72,29 @@ impl Standard {
         &self.stands[..self.count]
     }
 
-    /// Puts the new ones where the old ones stood; takes them over.
+    /// Puts the new ones where the old ones stood; takes them over. There may be hardly a number to spare, so what
+    /// lies in the way is moved only if it is still needed.
     pub(super) fn give(&mut self, new: [Fd; 3]) {
         self.given = new.map(c::identity);
         self.held = true;
-        // The kernel has put them where the old ones were: the lowest numbers that were free.
-        if new == [0, 1, 2] && self.is_ordinary() {
-            return;
-        }
-        let above = self.above();
-        let sources = new.map(|fd| move_to(fd, above));
-        for stand in self.stands() {
+        let mut sources = new;
+        for (at, stand) in self.stands().iter().enumerate() {
+            // The ordinary case: the kernel has put them where the old ones were, the lowest numbers that were free.
+            if sources[stand.of] == stand.fd {
+                if stand.close_on_exec {
+                    c::close_on_exec(stand.fd);
+                }
+                continue;
+            }
+            let ahead = &self.stands()[at + 1..];
+            for (of, source) in sources.iter_mut().enumerate() {
+                if *source == stand.fd && ahead.iter().any(|stand| stand.of == of) {
+                    *source = c::duplicate(stand.fd);
+                }
+            }
             c::duplicate_onto(sources[stand.of], stand.fd, stand.close_on_exec);
         }
-        sources.into_iter().for_each(c::close);
+        let idle = |source: &Fd| self.stands().iter().all(|stand| stand.fd != *source);
+        sources.into_iter().filter(idle).for_each(c::close);
     }
-
-    /// 0, 1 and 2 stand for themselves, and nothing else stands for anything.
-    fn is_ordinary(&self) -> bool {
-        self.count == 3
-            && self
-                .stands()
-                .iter()
-                .enumerate()
-                .all(|(at, stand)| stand.of == at && usize::try_from(stand.fd) == Ok(at) && !stand.close_on_exec)
-    }
-
-    /// A number behind all that stand for something.
-    fn above(&self) -> Fd {
-        self.stands().iter().map(|stand| stand.fd + 1).max().unwrap_or(3).max(3)
-    }
-}
-
-fn move_to(fd: Fd, above: Fd) -> Fd {
-    let moved = c::duplicate_above(fd, above);
-    c::close(fd);
-    moved
 }
