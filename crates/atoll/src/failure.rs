@@ -57,21 +57,16 @@ impl Failure {
 
 fn of_server(error: &atoll_client::Error) -> ErrorBody {
     let message = error.to_string();
-    match error {
-        atoll_client::Error::Refused { code, hint, details, .. } => ErrorBody {
-            code: code.unwrap_or(ErrorCode::Internal),
-            message,
-            hint: hint.clone(),
-            details: details.clone(),
-        },
-        atoll_client::Error::Unreachable { .. } => {
-            let hint = "start a server with `atoll serve`, or name another one with --server".to_owned();
-            ErrorBody { hint: Some(hint), ..plain(ErrorCode::Internal, message) }
-        }
-        atoll_client::Error::Invalid { .. } => plain(ErrorCode::ValidationFailed, message),
-        // Broken lines, nonsense, and whatever a later client knows.
-        _ => plain(ErrorCode::Internal, message),
+    if let atoll_client::Error::Refused { code, hint, details, .. } = error {
+        let code = code.unwrap_or(ErrorCode::Internal);
+        return ErrorBody { code, message, hint: hint.clone(), details: details.clone() };
     }
+    if let atoll_client::Error::Invalid { .. } = error {
+        return plain(ErrorCode::ValidationFailed, message);
+    }
+    let unreachable = matches!(error, atoll_client::Error::Unreachable { .. });
+    let hint = "start a server with `atoll serve`, or name another one with --server".to_owned();
+    ErrorBody { hint: unreachable.then_some(hint), ..plain(ErrorCode::Internal, message) }
 }
 
 fn plain(code: ErrorCode, message: String) -> ErrorBody {

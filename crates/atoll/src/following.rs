@@ -1,7 +1,6 @@
 //! A command of a server, followed to its end in this terminal: its output is ours, its code is ours, and what
 //! interrupts us ends it.
 
-use std::io;
 use std::time::Duration;
 
 use atoll_client::{Client, ExecEvent, ExecStream, Follow, FollowEvent};
@@ -127,10 +126,7 @@ async fn over(output: Output, end: &EndRecord, reset: bool) -> Result<u8, Failur
 }
 
 async fn written(output: Output) -> Result<(), Failure> {
-    output.finish().await.map_err(|error| match error.kind() {
-        io::ErrorKind::BrokenPipe => Failure::Printing(error),
-        _ => Failure::internal(format!("failed to pass output on: {error}")),
-    })
+    Ok(output.finish().await?)
 }
 
 async fn interrupted(

@@ -16,6 +16,7 @@ pub(crate) mod ps;
 pub(crate) mod rm;
 pub(crate) mod run;
 pub(crate) mod serve;
+mod serve_stop;
 pub(crate) mod session;
 pub(crate) mod shell;
 mod shell_named;

@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use tokio::signal::unix::SignalKind;
 use tracing_subscriber::EnvFilter;
 
+use super::serve_stop;
 use crate::detach::{Parent, Side, detach};
 use crate::interrupts::Interrupts;
 use crate::{exit, parse, printer};
@@ -33,6 +34,7 @@ pub(crate) const LOG: &str = "server.log";
 #[command(after_help = "Examples:
   atoll serve
   atoll serve --listen 0.0.0.0:7070 --tls-cert server.pem --tls-key server.key
+  atoll serve --background && atoll serve --stop
   curl -X PUT -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7070/v1/sandboxes/box
   curl -H \"Authorization: Bearer $TOKEN\" -H 'content-type: application/json' \\
        http://127.0.0.1:7070/v1/sandboxes/box/exec -d '{\"command\":\"uname -a\"}'")]
@@ -48,6 +50,10 @@ pub(crate) struct Arguments {
     /// Go on in the background once clients are heard; the log is then in the state directory, in server.log.
     #[arg(long)]
     background: bool,
+
+    /// End the server of this user that runs, instead of starting one. Sandboxes go on.
+    #[arg(long, conflicts_with_all = ["background", "no_tcp", "listen"])]
+    stop: bool,
 
     /// A PEM file with the server's certificate and those that vouch for it.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -104,6 +110,9 @@ fn connections(text: &str) -> Result<usize, String> {
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    if arguments.stop {
+        return exit::told(state().and_then(|state| serve_stop::stop(&state.join(SOCKET))), false);
+    }
     log_as(arguments.log);
     if !arguments.background {
         return exit::told(work(arguments, &mut None), false);
