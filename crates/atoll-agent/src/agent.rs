@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use atoll_protocol::{
     Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage, Timestamp,
 };
-use atoll_runtime::{Error, Filter, Host, Limits, Sandbox, SandboxOptions};
+use atoll_runtime::{Error, Filter, Host, Limits, Sandbox, SandboxOptions, Storage};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, watch};
 
 /// A sandbox and how it was asked for. Cheap to clone.
@@ -33,7 +33,12 @@ const SOCKETS_MAX: usize = 1024;
 impl Agent {
     /// Makes the sandbox.
     pub async fn create(host: &Host, spec: SandboxSpec) -> Result<Self, Error> {
-        let sandbox = host.create(options(&spec)).await?;
+        Self::create_over(host, spec, Storage::Own).await
+    }
+
+    /// Makes the sandbox, with its files there.
+    pub async fn create_over(host: &Host, spec: SandboxSpec, storage: Storage) -> Result<Self, Error> {
+        let sandbox = host.create(SandboxOptions { storage, ..options(&spec) }).await?;
         Ok(Self::new(sandbox, spec))
     }
 
@@ -58,7 +63,7 @@ impl Agent {
         let terminals = sandbox.terminals();
         SandboxInfo {
             name: sandbox.name().clone(),
-            state: if sandbox.is_alive() { SandboxState::Running } else { SandboxState::Lost },
+            state: state(sandbox),
             isolation: spec.isolation,
             limits: spec.limits,
             labels: spec.labels.clone(),
@@ -93,6 +98,14 @@ impl Agent {
         let mut stopped = self.inner.stopped.subscribe();
         // The sender lives in `self`: this ends only because it was stopped.
         drop(stopped.wait_for(|stopped| *stopped).await);
+    }
+}
+
+fn state(sandbox: &Sandbox) -> SandboxState {
+    match (sandbox.is_alive(), sandbox.is_paused()) {
+        (false, _) => SandboxState::Lost,
+        (true, true) => SandboxState::Paused,
+        (true, false) => SandboxState::Running,
     }
 }
 

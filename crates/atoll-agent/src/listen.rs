@@ -2,6 +2,7 @@
 
 use std::io;
 use std::net::SocketAddr;
+use std::os::fd::AsRawFd;
 use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -94,7 +95,11 @@ fn bind_private(path: &Path) -> io::Result<std::os::unix::net::UnixListener> {
     let flags = SocketFlags::CLOEXEC | SocketFlags::NONBLOCK;
     let socket = rustix::net::socket_with(AddressFamily::UNIX, SocketType::STREAM, flags, None)?;
     rustix::fs::fchmod(&socket, Mode::RUSR | Mode::WUSR)?;
-    rustix::net::bind(&socket, &SocketAddrUnix::new(path)?)?;
+    // By way of its directory: a path in a socket's address has room for 107 bytes (unix(7)).
+    let (dir, name) = (path.parent().unwrap_or(Path::new(".")), path.file_name().unwrap_or_default());
+    let dir = std::fs::File::open(dir)?;
+    let path = Path::new("/proc/self/fd").join(dir.as_raw_fd().to_string()).join(name);
+    rustix::net::bind(&socket, &SocketAddrUnix::new(&path)?)?;
     rustix::net::listen(&socket, BACKLOG)?;
     Ok(socket.into())
 }
@@ -103,7 +108,6 @@ fn bind_private(path: &Path) -> io::Result<std::os::unix::net::UnixListener> {
 fn beside(path: &Path) -> io::Result<PathBuf> {
     let mut random = [0; 4];
     rustix::rand::getrandom(&mut random, rustix::rand::GetRandomFlags::empty())?;
-    // Short: a socket's path has room for 107 bytes (unix(7)).
     Ok(path.with_file_name(format!(".{:08x}", u32::from_ne_bytes(random))))
 }
 

@@ -105,6 +105,10 @@ impl Client {
         Ok(Ask { client: self, request })
     }
 
+    pub(crate) fn set_token(&mut self, token: HeaderValue) {
+        self.token = Some(token);
+    }
+
     pub(crate) fn token(&self) -> Option<&HeaderValue> {
         self.token.as_ref()
     }

@@ -14,6 +14,7 @@ mod follow;
 mod process;
 mod retry;
 mod sandbox;
+mod server;
 mod subscription;
 mod terminal;
 

@@ -32,10 +32,21 @@ macro_rules! codes {
 
 codes! {
     Unauthorized = 401, "The request carries no token, or a wrong one.";
+    Forbidden = 403, "The token is good, but not for this.";
     RouteNotFound = 404, "There is nothing at this path.";
     MethodNotAllowed = 405, "The path exists, but not for this method.";
     BodyTooLarge = 413, "The body of the request is larger than it may be.";
     UnsupportedMediaType = 415, "The body of the request is not of the kind that is read here.";
+    RateLimited = 429, "This token asks too often. Retry-After says when to ask again.";
+    IdempotencyConflict = 409, "The idempotency key was used for a different request.";
+    TokenNotFound = 404, "No token has this id.";
+    TokenLimit = 429, "There may not be more tokens.";
+    SandboxNotFound = 404, "No sandbox has this name.";
+    SandboxDiffers = 409, "A sandbox of this name exists with other options. The details list them.";
+    SandboxPaused = 409, "The sandbox is paused: it can be looked at, and nothing else until it is resumed.";
+    SandboxLimit = 429, "The server may not have more sandboxes.";
+    AgentUnavailable = 502, "The sandbox's agent could not be started or did not answer.";
+    ShuttingDown = 503, "The server is about to end. Ask again in a moment.";
     TooManyConnections = 429, "There are as many open connections of this kind as there may be.";
     ValidationFailed = 400, "The request cannot be right: a bad name, a NUL byte, two things that exclude each other.";
     CommandNotFound = 404, "The program does not exist in the sandbox.";
@@ -64,6 +75,8 @@ codes! {
     WaitTimeout = 408, "What was waited for did not happen in time. The process goes on.";
     LimitUnavailable = 501, "A limit was asked for that this host cannot enforce.";
     IsolationUnavailable = 501, "This host cannot give the isolation asked for.";
+    PauseUnavailable = 501, "This host cannot freeze the sandbox: that needs cgroups.";
+    StorageBusy = 409, "Another living sandbox uses this storage, or its block of ids.";
     SandboxGone = 410, "The sandbox has ended.";
     DiskFull = 507, "There is no room on the disk.";
     Internal = 500, "Atoll failed. The command may or may not have run; the message says which.";

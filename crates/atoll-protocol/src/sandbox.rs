@@ -76,8 +76,14 @@ pub struct SandboxUsage {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SandboxState {
+    /// Being made or started.
+    Creating,
     /// Commands can be run.
     Running,
+    /// Frozen, with everything alive.
+    Paused,
+    /// Its processes are gone, its files are kept. The next use starts it again. Only a server of many has such.
+    Stopped,
     /// Its first process was killed from outside. Nothing runs any more; what was printed can still be read.
     Lost,
 }

@@ -200,6 +200,20 @@ pub enum Error {
         /// What can be done.
         hint: Option<String>,
     },
+    /// This host cannot freeze it.
+    #[error("the sandbox cannot be paused: {why}")]
+    PauseUnavailable {
+        /// What is missing.
+        why: String,
+    },
+    /// The storage has a living sandbox.
+    #[error("the storage {path} is in use: {why}")]
+    StorageBusy {
+        /// The directory.
+        path: String,
+        /// By whom.
+        why: &'static str,
+    },
     /// Nothing lives here any more.
     #[error("the sandbox has ended")]
     SandboxGone,
@@ -248,6 +262,8 @@ impl Error {
             Self::WaitTimeout { .. } => ErrorCode::WaitTimeout,
             Self::LimitUnavailable { .. } => ErrorCode::LimitUnavailable,
             Self::IsolationUnavailable { .. } => ErrorCode::IsolationUnavailable,
+            Self::PauseUnavailable { .. } => ErrorCode::PauseUnavailable,
+            Self::StorageBusy { .. } => ErrorCode::StorageBusy,
             Self::SandboxGone => ErrorCode::SandboxGone,
             Self::DiskFull { .. } => ErrorCode::DiskFull,
             Self::Internal { .. } => ErrorCode::Internal,
@@ -268,6 +284,10 @@ impl Error {
             Self::TerminalEnded { .. } => Some("open it again: a new program takes the id".to_owned()),
             Self::TerminalReadOnly { .. } => Some("attach with write access".to_owned()),
             Self::ProcessRunning { .. } => Some("kill it first".to_owned()),
+            Self::PauseUnavailable { .. } => {
+                Some("run as root, or in a delegated cgroup (systemd-run --user --scope -p Delegate=yes)".to_owned())
+            }
+            Self::StorageBusy { .. } => Some("end the sandbox that uses it first".to_owned()),
             Self::SessionNotFound { .. } => Some("create it first: no session is made behind your back".to_owned()),
             Self::SessionAlreadyExists { .. } => Some("use it, choose another id, or delete it first".to_owned()),
             Self::SessionTerminated { .. } => {

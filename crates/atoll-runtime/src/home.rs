@@ -6,8 +6,8 @@ use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-use atoll_isolation::cgroup;
 use atoll_isolation::sys::identity;
+use atoll_isolation::{IdMap, Ids, cgroup};
 
 use crate::Error;
 
@@ -16,6 +16,9 @@ pub(crate) const CGROUPS: &str = "cgroups";
 
 /// How long a dead sandbox's processes may take to go.
 const SWEEP_WITHIN: Duration = Duration::from_secs(5);
+
+/// The file in a kept directory that names the first of the ids that own its files.
+const IDS: &str = "ids";
 
 /// Atoll's directories: state that matters, and a cache that can be made again.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -26,11 +29,37 @@ pub struct Home {
     pub cache: PathBuf,
 }
 
+/// Where a sandbox's files are, and what becomes of them when it ends.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Storage {
+    /// A directory of its own below the home, removed when the sandbox ends, however that comes about.
+    #[default]
+    Own,
+    /// This directory. It is made if it is not there, and stays when the sandbox ends: a later sandbox over the same
+    /// directory finds its files. Its parent must exist.
+    Kept(PathBuf),
+}
+
 /// A sandbox's directory, locked for as long as this lives.
 #[derive(Debug)]
 pub(crate) struct SandboxDir {
     pub(crate) path: PathBuf,
+    pub(crate) kept: bool,
     _lock: File,
+}
+
+/// Why a kept directory cannot be used.
+#[derive(Debug)]
+pub(crate) enum KeptError {
+    /// A sandbox lives over it.
+    Busy(&'static str),
+    Io(io::Error),
+}
+
+impl From<io::Error> for KeptError {
+    fn from(error: io::Error) -> Self {
+        Self::Io(error)
+    }
 }
 
 impl Home {
@@ -89,7 +118,58 @@ impl Home {
         for name in ["disk", "logs"] {
             std::fs::create_dir(path.join(name))?;
         }
-        Ok(SandboxDir { path, _lock: lock })
+        Ok(SandboxDir { path, kept: false, _lock: lock })
+    }
+
+    /// Takes a directory that outlives its sandbox. What an earlier life left running is ended first: its agent and
+    /// its keeper may both have been killed.
+    pub(crate) fn open_kept(&self, path: &Path) -> Result<SandboxDir, KeptError> {
+        make_private(path)?;
+        let lock = File::create(path.join("lock"))?;
+        match lock.try_lock() {
+            Err(TryLockError::WouldBlock) => return Err(KeptError::Busy("a sandbox lives over it")),
+            Err(TryLockError::Error(error)) => return Err(error.into()),
+            Ok(()) => {}
+        }
+        end_cgroups(path)?;
+        for name in ["disk", "logs"] {
+            make_if_absent(&path.join(name))?;
+        }
+        Ok(SandboxDir { path: path.to_owned(), kept: true, _lock: lock })
+    }
+
+    /// Ids for a sandbox over `dir`: as root those that own the files in it, if there are any, else a free block that
+    /// no kept directory of this home has a claim to.
+    pub(crate) fn claim_ids(&self, dir: &SandboxDir) -> Result<Ids, KeptError> {
+        let noted = dir.path.join(IDS);
+        if let Some(base) = std::fs::read_to_string(&noted).ok().and_then(|text| text.trim().parse().ok()) {
+            return Ids::claim_again(base)?.ok_or(KeptError::Busy("another sandbox has the ids that own its files"));
+        }
+        let ids = Ids::claim_unless(|base| self.is_reserved(base))?;
+        if let (true, IdMap::Range { base, .. }) = (dir.kept, ids.map()) {
+            self.reserve(base, &dir.path)?;
+            std::fs::write(noted, base.to_string())?;
+        }
+        Ok(ids)
+    }
+
+    fn reservation(&self, base: u32) -> PathBuf {
+        self.state.join("ids").join(base.to_string())
+    }
+
+    /// A link to the directory; it counts for as long as the directory is there.
+    fn reserve(&self, base: u32, kept: &Path) -> io::Result<()> {
+        std::fs::create_dir_all(self.state.join("ids"))?;
+        std::os::unix::fs::symlink(std::path::absolute(kept)?, self.reservation(base))
+    }
+
+    fn is_reserved(&self, base: u32) -> bool {
+        let link = self.reservation(base);
+        if link.symlink_metadata().is_err() {
+            return false;
+        }
+        // Not removed if that cannot be: then the block stays unused, which harms nobody.
+        link.exists() || std::fs::remove_file(&link).is_err()
     }
 
     /// Held while a directory is made or judged stale: one that is not locked then belongs to nobody.
@@ -116,9 +196,32 @@ fn is_locked(sandbox: &Path) -> bool {
 
 /// What cannot be removed now stays named in the directory, for the next time.
 fn remove_stale(sandbox: &Path) {
-    let groups = std::fs::read_to_string(sandbox.join(CGROUPS)).unwrap_or_default();
-    let gone = groups.lines().all(|group| cgroup::kill_and_remove(Path::new(group), SWEEP_WITHIN).is_ok());
-    if gone {
+    if end_cgroups(sandbox).is_ok() {
         drop(atoll_isolation::remove_directory(sandbox));
+    }
+}
+
+/// Ends what lives in the cgroups that the directory names, and removes them.
+fn end_cgroups(sandbox: &Path) -> io::Result<()> {
+    let groups = std::fs::read_to_string(sandbox.join(CGROUPS)).unwrap_or_default();
+    groups.lines().try_for_each(|group| cgroup::kill_and_remove(Path::new(group), SWEEP_WITHIN))?;
+    match std::fs::remove_file(sandbox.join(CGROUPS)) {
+        Err(error) if error.kind() != io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+/// Closed to other users of the machine, as the directories below the home are.
+fn make_private(path: &Path) -> io::Result<()> {
+    match std::fs::DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
+    }
+}
+
+fn make_if_absent(path: &Path) -> io::Result<()> {
+    match std::fs::create_dir(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made,
     }
 }

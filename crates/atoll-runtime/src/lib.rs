@@ -29,7 +29,7 @@ mod wait;
 pub use command::{Background, Command, Invocation, Stdin};
 pub use error::Error;
 pub use exec::ExecOutput;
-pub use home::Home;
+pub use home::{Home, Storage};
 pub use log::{Capture, Chunk, Event as LogEvent, Log, Match, ReadPage, Reader as LogReader};
 pub use process::{Filter, Process, ProcessSpec, Readiness, Restart, Retention};
 pub use sandbox::{Host, Limits, Sandbox, SandboxOptions};

@@ -22,7 +22,7 @@ use atoll_protocol::{KillReceipt, ProcessId, SandboxName, SessionId, TerminalId}
 use crate::Error;
 use crate::command::{Command, check_variable};
 use crate::exec::{Captures, ExecOutput};
-use crate::home::{CGROUPS, Home, SandboxDir};
+use crate::home::{CGROUPS, Home, KeptError, SandboxDir, Storage};
 use crate::link::Link;
 use crate::process::{self as processes, Begun, Filter, Process, ProcessSpec, Registry, Retention};
 use crate::session::{self, Session, SessionSpec};
@@ -34,6 +34,9 @@ pub(crate) const ANSWER_BYTES: usize = 1024 * 1024;
 
 /// How long a sandbox's processes may take to die when it is destroyed.
 const DESTROY_WITHIN: Duration = Duration::from_secs(30);
+
+/// How long its processes may take to stand still when it is paused: each does when it next leaves the kernel.
+const PAUSE_WITHIN: Duration = Duration::from_secs(5);
 
 /// What a sandbox may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -61,6 +64,8 @@ pub struct SandboxOptions {
     pub env: BTreeMap<OsString, OsString>,
     /// What is remembered of ended processes.
     pub retention: Retention,
+    /// Where its files are, and whether they stay.
+    pub storage: Storage,
     /// Keep trees of processes together by wardens even where cgroups could do it.
     pub without_cgroups: bool,
 }
@@ -151,9 +156,11 @@ impl<'a> Making<'a> {
 
     fn make(&mut self, options: SandboxOptions) -> Result<Made, Error> {
         let name = options.name.clone().map_or_else(random_name, Ok)?;
-        let dir = self.directory(&name)?;
+        let dir = self.storage(&name, &options.storage)?;
         let ids = match options.isolation {
-            Isolation::Namespaces => Some(Ids::claim().map_err(|error| Error::io("claim ids", &error))?),
+            Isolation::Namespaces => {
+                Some(self.host.home.claim_ids(&dir).map_err(|error| kept_error(&dir.path, error))?)
+            }
             Isolation::None => None,
         };
         self.group = self.group(&dir, &name, &options, ids.as_ref().map(Ids::map))?;
@@ -173,6 +180,14 @@ impl<'a> Making<'a> {
         self.host.keeper.keep(kind, &path).map_err(|error| Error::io("tell the keeper", &error))?;
         self.kept.push(path);
         Ok(())
+    }
+
+    /// A kept directory is none of the keeper's business: only what lives over it is.
+    fn storage(&mut self, name: &SandboxName, storage: &Storage) -> Result<SandboxDir, Error> {
+        match storage {
+            Storage::Own => self.directory(name),
+            Storage::Kept(path) => self.host.home.open_kept(path).map_err(|error| kept_error(path, error)),
+        }
     }
 
     fn directory(&mut self, name: &SandboxName) -> Result<SandboxDir, Error> {
@@ -234,6 +249,13 @@ impl<'a> Making<'a> {
     }
 }
 
+fn kept_error(path: &Path, error: KeptError) -> Error {
+    match error {
+        KeptError::Busy(why) => Error::StorageBusy { path: path.display().to_string(), why },
+        KeptError::Io(error) => Error::io(&format!("use {}", path.display()), &error),
+    }
+}
+
 /// Why a directory was not made.
 enum Failed {
     Io(io::Error),
@@ -249,7 +271,10 @@ impl From<io::Error> for Failed {
 /// Without a wall a command may run as any user of the host: the way to the workspace is open, and nothing beside it.
 fn open_workspace(dir: &Path) -> io::Result<()> {
     let workspace = dir.join("disk/workspace");
-    std::fs::create_dir(&workspace)?;
+    match std::fs::create_dir(&workspace) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
+        made => made?,
+    }
     std::fs::set_permissions(&workspace, Permissions::from_mode(0o1777))?;
     std::fs::set_permissions(dir.join("logs"), Permissions::from_mode(0o700))?;
     std::fs::set_permissions(dir, Permissions::from_mode(0o711))
@@ -429,7 +454,42 @@ impl Sandbox {
         limited.map(Group::usage).unwrap_or_default()
     }
 
-    /// Ends everything in it and removes everything of it.
+    /// Stops everything in it where it stands; [`Sandbox::resume`] lets it go on. A request that needs something inside
+    /// waits until then. Clocks of commands run on.
+    pub async fn pause(&self) -> Result<(), Error> {
+        self.with_group(|group| group.freeze(PAUSE_WITHIN)).await?;
+        self.inner.shared.paused.store(true, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Lets everything in it go on after a [`Sandbox::pause`].
+    pub async fn resume(&self) -> Result<(), Error> {
+        self.with_group(Group::thaw).await?;
+        self.inner.shared.paused.store(false, Ordering::Relaxed);
+        Ok(())
+    }
+
+    /// Whether it is paused.
+    pub fn is_paused(&self) -> bool {
+        self.inner.shared.paused.load(Ordering::Relaxed)
+    }
+
+    /// Cgroup files may make their reader wait.
+    async fn with_group(
+        &self,
+        act: impl FnOnce(&Group) -> Result<(), cgroup::Error> + Send + 'static,
+    ) -> Result<(), Error> {
+        let missing = || Error::PauseUnavailable { why: "it has no cgroup".to_owned() };
+        let group = self.inner.shared.group.clone().ok_or_else(missing)?;
+        let done = tokio::task::spawn_blocking(move || act(&group)).await;
+        let done = done.map_err(|error| Error::Internal { what: format!("pausing failed: {error}") })?;
+        done.map_err(|error| {
+            let gone = matches!(error, cgroup::Error::Destroyed { .. });
+            if gone { Error::SandboxGone } else { Error::PauseUnavailable { why: error.to_string() } }
+        })
+    }
+
+    /// Ends everything in it and removes everything of it, other than storage that is to be kept.
     pub async fn destroy(&self) -> Result<(), Error> {
         let inner = Arc::clone(&self.inner);
         inner.shared.stopping.store(true, Ordering::Relaxed);
@@ -453,6 +513,10 @@ impl Inner {
             // Its whole PID namespace ends with it. It may be gone already.
             drop(process::signal_pidfd(self.init.as_fd(), atoll_protocol::Signal::KILL.number()));
         }
+        if let (true, Some(group)) = (self.shared.paused.load(Ordering::Relaxed), &self.shared.group) {
+            // Without a wall init ends by itself when its socket closes, which it cannot while it stands still.
+            drop(group.thaw());
+        }
         drop(process::wait_pidfd(self.init.as_fd()));
         if let Some(group) = self.shared.group.clone() {
             match group.destroy(DESTROY_WITHIN) {
@@ -462,8 +526,10 @@ impl Inner {
                 }
             }
         }
-        remove_directory(&self.dir.path)
-            .map_err(|error| Error::io(&format!("remove {}", self.dir.path.display()), &error))?;
+        if !self.dir.kept {
+            remove_directory(&self.dir.path)
+                .map_err(|error| Error::io(&format!("remove {}", self.dir.path.display()), &error))?;
+        }
         for path in &self.kept {
             // A keeper that was killed has nothing to forget.
             drop(self.host.keeper.forget(path));

@@ -51,6 +51,7 @@ pub(crate) struct Shared {
     pub(crate) spare: Spare,
     pub(crate) shell: Shell,
     pub(crate) stopping: AtomicBool,
+    pub(crate) paused: AtomicBool,
     /// How many commands may be young at once: see [`YOUNG`].
     pub(crate) starts: Arc<Semaphore>,
     /// Random, so that ids of two lives of a sandbox never meet.
@@ -108,6 +109,7 @@ impl Shared {
             spare: Spare::default(),
             shell: Shell::default(),
             stopping: AtomicBool::new(false),
+            paused: AtomicBool::new(false),
             starts: Arc::new(Semaphore::new(starts_at_once())),
             id_prefix: random_text(6)?,
             next: AtomicU64::new(1),

@@ -27,6 +27,8 @@ enum Command {
     Run(Box<commands::run::Arguments>),
     Shell(Box<commands::shell::Arguments>),
     Agent(commands::agent::Arguments),
+    Serve(Box<commands::serve::Arguments>),
+    Token(commands::token::Arguments),
     Doctor(commands::doctor::Arguments),
     Bench(commands::bench::Arguments),
 }
@@ -40,6 +42,8 @@ fn main() -> ExitCode {
         Command::Run(arguments) => commands::run::run(*arguments),
         Command::Shell(arguments) => commands::shell::run(*arguments),
         Command::Agent(arguments) => commands::agent::run(arguments),
+        Command::Serve(arguments) => commands::serve::run(*arguments),
+        Command::Token(arguments) => commands::token::run(arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),
     }

@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use atoll_isolation::Isolation;
 use atoll_protocol::SandboxName;
-use atoll_runtime::{Invocation, Limits, SandboxOptions};
+use atoll_runtime::{Invocation, Limits, SandboxOptions, Storage};
 use clap::{Args, ValueEnum};
 
 use crate::parse;
@@ -53,6 +53,10 @@ pub(crate) struct SandboxArguments {
     #[arg(long, value_enum, default_value_t = IsolationChoice::Namespaces)]
     isolation: IsolationChoice,
 
+    /// Keep the sandbox's files in this directory, and use those that are there already [default: thrown away].
+    #[arg(long, value_name = "DIR")]
+    storage: Option<PathBuf>,
+
     /// Keep processes together by a warden even if cgroups could do it.
     #[arg(long, hide = true)]
     without_cgroups: bool,
@@ -81,6 +85,7 @@ impl SandboxArguments {
                 cpu_millis: self.cpus,
                 open_files: self.open_files,
             },
+            storage: self.storage.clone().map_or(Storage::Own, Storage::Kept),
             without_cgroups: self.without_cgroups,
             ..SandboxOptions::default()
         }

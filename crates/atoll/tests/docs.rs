@@ -126,6 +126,29 @@ fn http_api() {
     assert_eq!((left, socket.exists()), (0, false));
 }
 
+/// The same for the server, on a port that was free a moment ago.
+#[test]
+fn server() {
+    if !Path::new("/usr/bin/curl").exists() {
+        assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "docs::server needs curl");
+        eprintln!("SKIP docs::server: no curl on this host");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/server.md");
+    let examples = script(&file).replace("curl -sS", "curl --max-time 30 --fail-with-body -sS");
+    let place = home.path().display();
+    let end = "atoll_api -X DELETE $SERVER/v1/sandboxes/box > /dev/null 2>&1; kill %1 2> /dev/null; wait || true";
+    let script =
+        format!("set -eo pipefail; cd {place}; PORT={port}; trap '{end}' EXIT\n{examples}trap - EXIT\necho all done");
+    let shown = run(&script, home.path());
+    for expected in ["listening on http", "hello from box", "awake again", "ci-*:read,exec,admin", "ok", "all done"] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
+}
+
 /// Whoever adds a route tells of it.
 #[test]
 fn http_api_names_every_route() {

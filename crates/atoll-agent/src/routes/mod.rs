@@ -24,6 +24,8 @@ use crate::agent::Agent;
 pub(crate) fn all() -> OpenApiRouter<Agent> {
     OpenApiRouter::new()
         .routes(routes!(sandbox::show, sandbox::delete))
+        .routes(routes!(sandbox::pause))
+        .routes(routes!(sandbox::resume))
         .routes(routes!(exec::exec))
         .routes(routes!(processes::start, processes::list))
         .routes(routes!(processes::kill))

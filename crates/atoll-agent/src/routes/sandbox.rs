@@ -24,3 +24,19 @@ pub(super) async fn delete(State(agent): State<Agent>) -> Result<StatusCode, Ref
     stopped.map_err(|error| Refusal::new(atoll_protocol::ErrorCode::Internal, error.to_string()))??;
     Ok(StatusCode::NO_CONTENT)
 }
+
+/// Stop everything in the sandbox where it stands.
+#[utoipa::path(post, path = "/v1/sandbox/pause", tag = "sandbox", operation_id = "pauseSandbox",
+    responses((status = 204, description = "Nothing moves.")))]
+pub(super) async fn pause(State(agent): State<Agent>) -> Result<StatusCode, Refusal> {
+    agent.sandbox().pause().await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+/// Let everything in the sandbox go on.
+#[utoipa::path(post, path = "/v1/sandbox/resume", tag = "sandbox", operation_id = "resumeSandbox",
+    responses((status = 204, description = "Everything goes on.")))]
+pub(super) async fn resume(State(agent): State<Agent>) -> Result<StatusCode, Refusal> {
+    agent.sandbox().resume().await?;
+    Ok(StatusCode::NO_CONTENT)
+}

@@ -168,10 +168,21 @@ impl Fixture {
         })
     }
 
-    /// Another sandbox of the same mode.
-    pub(crate) async fn another(&self, change: impl FnOnce(&mut SandboxOptions)) -> Result<Sandbox, Error> {
+    /// Options of the same mode, with the marker.
+    pub(crate) fn options(&self) -> SandboxOptions {
         let mut options = self.mode.options();
         options.env.insert(MARKER.into(), self.marker.clone().into());
+        options
+    }
+
+    /// The home's state.
+    pub(crate) fn state(&self) -> &Path {
+        self.state.path()
+    }
+
+    /// Another sandbox of the same mode.
+    pub(crate) async fn another(&self, change: impl FnOnce(&mut SandboxOptions)) -> Result<Sandbox, Error> {
+        let mut options = self.options();
         change(&mut options);
         let sandbox = self.host.create(options).await?;
         self.made().push(sandbox.clone());

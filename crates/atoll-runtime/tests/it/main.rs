@@ -7,6 +7,7 @@
 #[macro_use]
 mod harness;
 
+mod a_paused_sandbox_stands_still;
 mod background_children_outlive_their_command;
 mod commands_run_side_by_side;
 mod end_record_is_exact;
@@ -16,6 +17,7 @@ mod heavy_kill_trials;
 mod heavy_one_gigabyte;
 mod ids_are_idempotent;
 mod input_arrives_exactly;
+mod kept_storage_outlives_its_sandbox;
 mod kill_means_the_tree;
 mod limits_end_the_tree;
 mod list_remove_and_retention;

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 
 use atoll_agent::{Agent, Listener, Token, serve};
 use atoll_protocol::SandboxSpec;
-use atoll_runtime::{Error, Home, Host};
+use atoll_runtime::{Error, Home, Host, Storage};
 use clap::Args;
 use serde::Serialize;
 use tokio::signal::unix::SignalKind;
@@ -39,6 +39,10 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
 
+    /// Keep the sandbox's files in this directory, and use those that are there already [default: thrown away].
+    #[arg(long, value_name = "DIR")]
+    storage: Option<PathBuf>,
+
     /// Listen on this address as well, for those who know the token.
     #[arg(long, value_name = "ADDRESS", requires = "token_file")]
     tcp: Option<SocketAddr>,
@@ -50,6 +54,10 @@ pub(crate) struct Arguments {
     /// Where messages go once it is in the background [default: nowhere].
     #[arg(long, value_name = "FILE", conflicts_with = "foreground")]
     log: Option<PathBuf>,
+
+    /// Tell a failure as JSON on standard output.
+    #[arg(long)]
+    json: bool,
 
     /// Stay in the foreground.
     #[arg(long)]
@@ -70,6 +78,7 @@ struct Ready {
 /// Everything that is read before we go on without our caller.
 struct Prepared {
     spec: SandboxSpec,
+    storage: Storage,
     socket: PathBuf,
     tcp: Option<(SocketAddr, Token)>,
     log: Option<File>,
@@ -77,22 +86,23 @@ struct Prepared {
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    let as_json = arguments.json;
     match prepare(&arguments) {
-        Err(error) => exit::told(Err(error), false),
-        Ok(prepared) if arguments.foreground => exit::told(work(prepared, &mut None), false),
+        Err(error) => exit::told(Err(error), as_json),
+        Ok(prepared) if arguments.foreground => exit::told(work(prepared, &mut None), as_json),
         Ok(prepared) => match detach() {
             Ok(Side::Started(code)) => code,
-            Ok(Side::Detached(parent)) => in_background(prepared, parent),
-            Err(error) => exit::told(Err(failure("go into the background", &error)), false),
+            Ok(Side::Detached(parent)) => in_background(prepared, parent, as_json),
+            Err(error) => exit::told(Err(failure("go into the background", &error)), as_json),
         },
     }
 }
 
-fn in_background(prepared: Prepared, parent: Parent) -> ExitCode {
+fn in_background(prepared: Prepared, parent: Parent, as_json: bool) -> ExitCode {
     let mut parent = Some(parent);
     let outcome = work(prepared, &mut parent);
     let code = outcome.as_ref().map_or_else(exit::of_error, |code| *code);
-    let told = exit::told(outcome, false);
+    let told = exit::told(outcome, as_json);
     if let Some(parent) = parent {
         parent.failed(code);
     }
@@ -112,7 +122,11 @@ fn prepare(arguments: &Arguments) -> Result<Prepared, Error> {
         _ => None,
     };
     let log = arguments.log.as_ref().map(|path| open_log(path)).transpose()?;
-    Ok(Prepared { spec: read_spec(arguments.spec.as_deref())?, socket, tcp, log })
+    let storage = match &arguments.storage {
+        Some(path) => Storage::Kept(std::path::absolute(path).map_err(|error| failure("find the storage", &error))?),
+        None => Storage::Own,
+    };
+    Ok(Prepared { spec: read_spec(arguments.spec.as_deref())?, storage, socket, tcp, log })
 }
 
 fn read_spec(path: Option<&Path>) -> Result<SandboxSpec, Error> {
@@ -143,20 +157,21 @@ async fn serve_sandbox(prepared: Prepared, parent: &mut Option<Parent>) -> Resul
     // Before anything is made: from here on a signal ends the sandbox first.
     let mut interrupts = Interrupts::new(&[SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()])?;
     let host = Host::new(Home::discover()?)?;
-    let Prepared { spec, socket, tcp, log } = prepared;
+    let Prepared { spec, storage, socket, tcp, log } = prepared;
     let agent = tokio::select! {
-        agent = Agent::create(&host, spec) => agent?,
+        agent = Agent::create_over(&host, spec, storage) => agent?,
         number = interrupts.next() => return Ok(128 + number),
     };
     let served = async {
         let listeners = listen(&socket, tcp).await?;
         let ready = ready(&agent, &socket, &listeners);
-        let serving = tokio::spawn(serve(agent.clone(), listeners));
+        // Clients can connect already, but are answered only when it is certain that we go on: an agent that cannot say
+        // that it is ready ends, and nobody must have relied on it by then.
         printer::json(&ready).map_err(|error| failure("say that it is ready", &error))?;
         if let Some(parent) = parent.take() {
             parent.ready(log).map_err(|error| failure("let go of the caller", &error))?;
         }
-        Ok(serving)
+        Ok(tokio::spawn(serve(agent.clone(), listeners)))
     };
     match served.await {
         Err(error) => {

@@ -11,3 +11,4 @@ mod escape;
 mod harness;
 mod rootless;
 mod run;
+mod server;

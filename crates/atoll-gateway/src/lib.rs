@@ -1,0 +1,30 @@
+//! Many sandboxes behind one HTTP API: who may, which sandbox, is it awake.
+//!
+//! The gateway holds no process, no pipe and no shell. Each sandbox has an agent of its own, which goes on whatever
+//! becomes of the gateway; requests for what runs inside go through to it. So the gateway can be upgraded, restarted or
+//! killed at any moment, and nobody inside notices.
+//!
+//! How the parts meet: `server` takes connections, `routes` takes requests apart, `auth` says who asks, `fleet` knows
+//! every sandbox and has one task for each, `placement` starts and finds agents, `proxy` passes requests on to them,
+//! `registry` remembers.
+
+mod app;
+mod ask;
+mod auth;
+mod clock;
+mod error;
+mod fleet;
+mod gateway;
+mod metrics;
+mod placement;
+mod proxy;
+mod random;
+mod registry;
+mod routes;
+mod server;
+
+pub use auth::{Mode as AuthMode, Rate};
+pub use error::{Difference, Error};
+pub use gateway::{Gateway, Options, ROOT_TOKEN, SOCKET};
+pub use placement::{Local, LocalOptions};
+pub use server::{Limits, TlsFiles};

@@ -1,0 +1,69 @@
+//! Where agents live. The gateway needs four things of a place: start an agent, find those that live, end one, reach
+//! one. [`Local`] is the only place so far: a process of this machine for each sandbox.
+//!
+//! A placement knows nothing of tokens, labels or idle clocks, and keeps nothing in memory that could be lost with the
+//! gateway.
+
+mod local;
+mod process;
+
+use std::fmt::Debug;
+use std::io;
+use std::pin::Pin;
+
+use atoll_protocol::{ErrorBody, SandboxName, SandboxSpec};
+use tokio::io::{AsyncRead, AsyncWrite};
+
+pub use local::{Local, LocalOptions};
+
+/// What a placement promises.
+pub(crate) type Promise<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+
+/// A connection to an agent, whatever it is made of.
+pub(crate) type Wire = Box<dyn Duplex>;
+
+/// Bytes both ways.
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+
+impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+
+/// A living agent, or one that lived.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Agent {
+    /// Its pid, which means it only together with when it was started.
+    pub(crate) pid: u32,
+    /// When it was started, in the kernel's count.
+    pub(crate) start: u64,
+    /// How it is reached.
+    pub(crate) address: String,
+}
+
+/// Why there is no agent.
+#[derive(Debug, Clone)]
+pub(crate) enum StartError {
+    /// It said so itself, in the one error shape.
+    Refused(ErrorBody),
+    /// It ended, or said nothing in time.
+    Failed(String),
+}
+
+/// A place for agents.
+pub(crate) trait Placement: Send + Sync + Debug {
+    /// Starts an agent that makes this sandbox over the files that it has; returns when it answers.
+    fn start<'a>(&'a self, name: &'a SandboxName, spec: &'a SandboxSpec) -> Promise<'a, Result<Agent, StartError>>;
+
+    /// The agent of this sandbox, if one lives, whoever started it.
+    fn find<'a>(&'a self, name: &'a SandboxName) -> Promise<'a, Option<Agent>>;
+
+    /// Ends an agent with everything in its sandbox; returns when it is gone.
+    fn stop<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<()>>;
+
+    /// Returns when the agent is gone, however that came about.
+    fn gone(&self, agent: &Agent) -> Promise<'static, ()>;
+
+    /// Connects to an agent.
+    fn connect<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<Wire>>;
+
+    /// Removes everything of a sandbox that has no agent.
+    fn remove<'a>(&'a self, name: &'a SandboxName) -> Promise<'a, io::Result<()>>;
+}

@@ -1,0 +1,115 @@
+//! Which headers go through to an agent and back: all but those that belong to one connection, those that say who
+//! asked, and those with which a client could pretend to be somebody's proxy.
+
+use hyper::HeaderMap;
+use hyper::header::{
+    AUTHORIZATION, CONNECTION, EXPECT, FORWARDED, HOST, HeaderName, HeaderValue, PROXY_AUTHENTICATE,
+    PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
+};
+
+/// Of one connection only (RFC 9110, 7.6.1), beside those that `Connection` names.
+const HOP_BY_HOP: [HeaderName; 7] =
+    [CONNECTION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
+
+/// What only we may say to an agent.
+const OURS: [HeaderName; 4] = [AUTHORIZATION, FORWARDED, EXPECT, HOST];
+const OUR_PREFIXES: [&str; 2] = ["x-forwarded-", "x-atoll-"];
+const OUR_NAMES: [&str; 3] = ["x-real-ip", "keep-alive", "proxy-connection"];
+
+/// The protocol that a client wants to change to, if it does.
+pub(super) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
+    let wants = connection_names(headers).any(|name| name.eq_ignore_ascii_case("upgrade"));
+    headers.get(UPGRADE).filter(|_| wants).cloned()
+}
+
+fn connection_names(headers: &HeaderMap) -> impl Iterator<Item = &str> {
+    let values = headers.get_all(CONNECTION).iter().filter_map(|value| value.to_str().ok());
+    values.flat_map(|value| value.split(',')).map(str::trim)
+}
+
+/// A request's headers as an agent gets them.
+pub(super) fn to_agent(headers: &mut HeaderMap, upgrade: Option<HeaderValue>) {
+    remove_hop_by_hop(headers);
+    for name in OURS {
+        headers.remove(name);
+    }
+    let pretended: Vec<HeaderName> = headers.keys().filter(|name| is_ours(name)).cloned().collect();
+    for name in pretended {
+        headers.remove(name);
+    }
+    headers.insert(HOST, HeaderValue::from_static("agent"));
+    if let Some(protocol) = upgrade {
+        set_upgrade(headers, protocol);
+    }
+}
+
+/// An answer's headers as a client gets them.
+pub(super) fn to_client(headers: &mut HeaderMap, upgrade: Option<HeaderValue>) {
+    remove_hop_by_hop(headers);
+    if let Some(protocol) = upgrade {
+        set_upgrade(headers, protocol);
+    }
+}
+
+fn is_ours(name: &HeaderName) -> bool {
+    OUR_NAMES.contains(&name.as_str()) || OUR_PREFIXES.iter().any(|prefix| name.as_str().starts_with(prefix))
+}
+
+fn set_upgrade(headers: &mut HeaderMap, protocol: HeaderValue) {
+    headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+    headers.insert(UPGRADE, protocol);
+}
+
+fn remove_hop_by_hop(headers: &mut HeaderMap) {
+    let named: Vec<String> = connection_names(headers).map(str::to_owned).collect();
+    for name in named {
+        headers.remove(name.as_str());
+    }
+    for name in HOP_BY_HOP {
+        headers.remove(name);
+    }
+    headers.remove("keep-alive");
+    headers.remove("proxy-connection");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let pairs = pairs.iter();
+        pairs.map(|(name, value)| (HeaderName::from_static(name), HeaderValue::from_static(value))).collect()
+    }
+
+    #[test]
+    fn an_agent_hears_nothing_that_a_client_pretends() {
+        let mut headers = map(&[
+            ("authorization", "Bearer secret"),
+            ("connection", "keep-alive, x-private"),
+            ("x-private", "1"),
+            ("keep-alive", "1"),
+            ("transfer-encoding", "chunked"),
+            ("x-forwarded-for", "1.2.3.4"),
+            ("forwarded", "for=1.2.3.4"),
+            ("x-real-ip", "1.2.3.4"),
+            ("x-atoll-caller", "root"),
+            ("content-type", "application/json"),
+            ("last-event-id", "7"),
+        ]);
+        to_agent(&mut headers, None);
+        let mut left: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
+        left.sort_unstable();
+        assert_eq!(left, ["content-type", "host", "last-event-id"]);
+    }
+
+    #[test]
+    fn an_upgrade_goes_through_only_if_it_is_one() {
+        let mut headers = map(&[("connection", "Upgrade"), ("upgrade", "websocket"), ("sec-websocket-key", "k")]);
+        let protocol = upgrade(&headers);
+        assert_eq!(protocol, Some(HeaderValue::from_static("websocket")));
+        to_agent(&mut headers, protocol);
+        assert_eq!(headers[UPGRADE], "websocket");
+        assert_eq!(headers["sec-websocket-key"], "k");
+        assert_eq!(upgrade(&map(&[("upgrade", "websocket")])), None);
+    }
+}

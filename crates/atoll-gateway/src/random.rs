@@ -1,0 +1,11 @@
+//! Text that cannot be guessed.
+
+use std::io;
+
+/// Lower-case letters and digits, five bits each, without those that look alike.
+pub(crate) fn text(length: usize) -> io::Result<String> {
+    const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
+    let mut bytes = vec![0; length];
+    rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
+    Ok(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
+}

@@ -1,0 +1,163 @@
+//! What is kept beside a sandbox's files: its options, so that a lost registry can be made again from the disk.
+//!
+//! ```text
+//! <state>/sandboxes/<name>/sandbox.json   options            (here)
+//!                          storage/       files              (the runtime)
+//!                          agent.sock     its agent          (placement)
+//!                          agent.log      what it complains of
+//! <state>/trash/                          on its way out
+//! ```
+
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::io::{self, Write};
+use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
+
+use atoll_protocol::{Isolation, SandboxLimits, SandboxName, SandboxSpec, Timestamp};
+use serde::{Deserialize, Serialize};
+
+/// The version of `sandbox.json`.
+const VERSION: u32 = 1;
+
+/// A sandbox's options as they are kept.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Stored {
+    pub(crate) version: u32,
+    pub(crate) name: SandboxName,
+    pub(crate) created_at: Timestamp,
+    pub(crate) isolation: Isolation,
+    pub(crate) limits: SandboxLimits,
+    pub(crate) env: BTreeMap<String, String>,
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) sleep_after_ms: Option<u64>,
+    pub(crate) keep_alive: bool,
+}
+
+impl Stored {
+    /// A new sandbox without options.
+    pub(crate) fn new(name: SandboxName, created_at: Timestamp) -> Self {
+        Self {
+            version: VERSION,
+            name,
+            created_at,
+            isolation: Isolation::default(),
+            limits: SandboxLimits::default(),
+            env: BTreeMap::new(),
+            labels: BTreeMap::new(),
+            sleep_after_ms: None,
+            keep_alive: false,
+        }
+    }
+
+    /// What its agent is to make.
+    pub(crate) fn spec(&self) -> SandboxSpec {
+        SandboxSpec {
+            name: Some(self.name.clone()),
+            isolation: self.isolation,
+            limits: self.limits,
+            env: self.env.clone(),
+            labels: self.labels.clone(),
+        }
+    }
+}
+
+/// The gateway's part of the disk.
+#[derive(Debug, Clone)]
+pub(crate) struct Disk {
+    state: PathBuf,
+}
+
+impl Disk {
+    /// Makes the directories, closed to other users of the machine.
+    pub(crate) fn open(state: &Path) -> io::Result<Self> {
+        let disk = Self { state: std::path::absolute(state)? };
+        // What lies above is shared with sandboxes that have no server, and as open as they make it.
+        std::fs::create_dir_all(disk.state.parent().unwrap_or(Path::new("/")))?;
+        for dir in [disk.sandboxes(), disk.trash()] {
+            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        }
+        Ok(disk)
+    }
+
+    fn sandboxes(&self) -> PathBuf {
+        self.state.join("sandboxes")
+    }
+
+    /// What is on its way out.
+    pub(crate) fn trash(&self) -> PathBuf {
+        self.state.join("trash")
+    }
+
+    /// Everything of one sandbox.
+    pub(crate) fn sandbox(&self, name: &SandboxName) -> PathBuf {
+        self.sandboxes().join(name.as_str())
+    }
+
+    /// Writes a sandbox's options; whole or not at all.
+    pub(crate) fn write(&self, stored: &Stored) -> io::Result<()> {
+        let dir = self.sandbox(&stored.name);
+        std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
+        let draft = dir.join("sandbox.json.new");
+        // Variables may be secrets.
+        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
+        file.write_all(&serde_json::to_vec_pretty(stored)?)?;
+        file.sync_all()?;
+        std::fs::rename(draft, dir.join("sandbox.json"))?;
+        File::open(dir)?.sync_all()
+    }
+
+    /// Every sandbox whose options can be read, and the directories of those whose cannot.
+    pub(crate) fn scan(&self) -> io::Result<(Vec<Stored>, Vec<PathBuf>)> {
+        let (mut found, mut unreadable) = (Vec::new(), Vec::new());
+        for entry in std::fs::read_dir(self.sandboxes())? {
+            let path = entry?.path();
+            match read(&path) {
+                Some(stored) => found.push(stored),
+                None => unreadable.push(path),
+            }
+        }
+        Ok((found, unreadable))
+    }
+
+    /// Takes a sandbox's directory out of the way at once; returns where it is until it is removed. `None` if there is
+    /// none.
+    pub(crate) fn discard(&self, name: &SandboxName) -> io::Result<Option<PathBuf>> {
+        let trash = self.trash().join(format!("{name}-{}", crate::random::text(8)?));
+        match std::fs::rename(self.sandbox(name), &trash) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
+            renamed => renamed.map(|()| Some(trash)),
+        }
+    }
+}
+
+/// A directory under another name than its own was put there by hand, and is left alone.
+fn read(dir: &Path) -> Option<Stored> {
+    let text = std::fs::read(dir.join("sandbox.json")).ok()?;
+    let stored: Stored = serde_json::from_slice(&text).ok()?;
+    (stored.version <= VERSION && dir.file_name()? == stored.name.as_str()).then_some(stored)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn options_are_read_back_and_strangers_are_left_alone() {
+        let dir = tempfile::tempdir().unwrap();
+        let disk = Disk::open(dir.path()).unwrap();
+        let mut stored = Stored::new(SandboxName::new("one").unwrap(), Timestamp::from_millis(7));
+        stored.labels.insert("team".to_owned(), "a".to_owned());
+        disk.write(&stored).unwrap();
+        std::fs::create_dir(disk.sandboxes().join("empty")).unwrap();
+        std::fs::create_dir(disk.sandboxes().join("other")).unwrap();
+        std::fs::copy(disk.sandboxes().join("one/sandbox.json"), disk.sandboxes().join("other/sandbox.json")).unwrap();
+        let (found, mut unreadable) = disk.scan().unwrap();
+        unreadable.sort();
+        assert_eq!(found, [stored.clone()]);
+        assert_eq!(unreadable, [disk.sandboxes().join("empty"), disk.sandboxes().join("other")]);
+        let gone = disk.discard(&stored.name).unwrap().unwrap();
+        assert!(gone.join("sandbox.json").exists() && !disk.sandbox(&stored.name).exists());
+        assert_eq!(disk.discard(&stored.name).unwrap(), None);
+    }
+}

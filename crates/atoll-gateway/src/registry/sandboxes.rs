@@ -1,0 +1,139 @@
+//! Rows of sandboxes.
+
+use std::collections::BTreeMap;
+
+use atoll_protocol::{SandboxName, SandboxRecord, SandboxState, StopReason, Timestamp};
+use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
+
+use super::{Registry, Stored};
+use crate::Error;
+use crate::placement::Agent;
+
+/// What may change about a sandbox without anybody asking.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Kept {
+    pub(crate) state: SandboxState,
+    pub(crate) stop_reason: Option<StopReason>,
+    pub(crate) used_at: Timestamp,
+    pub(crate) agent: Option<Agent>,
+}
+
+/// One sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) stored: Stored,
+    pub(crate) kept: Kept,
+}
+
+impl Row {
+    /// As clients see it: without its variables.
+    pub(crate) fn record(&self) -> SandboxRecord {
+        let Self { stored, kept } = self;
+        SandboxRecord {
+            name: stored.name.clone(),
+            state: kept.state,
+            stop_reason: kept.stop_reason,
+            isolation: stored.isolation,
+            limits: stored.limits,
+            labels: stored.labels.clone(),
+            sleep_after_ms: stored.sleep_after_ms,
+            keep_alive: stored.keep_alive,
+            created_at: stored.created_at,
+            last_used_at: kept.used_at,
+            live: None,
+        }
+    }
+}
+
+impl Registry {
+    /// Notes a sandbox as it is now.
+    pub(crate) async fn put(&self, row: Row) -> Result<(), Error> {
+        self.call("note the sandbox", move |connection| put(connection, &row)).await
+    }
+
+    /// Forgets a sandbox.
+    pub(crate) async fn forget(&self, name: SandboxName) -> Result<(), Error> {
+        self.call("forget the sandbox", move |connection| {
+            connection.execute("DELETE FROM sandboxes WHERE name = ?1", [name.as_str()]).map(drop)
+        })
+        .await
+    }
+
+    /// One sandbox.
+    pub(crate) async fn sandbox(&self, name: SandboxName) -> Result<Option<Row>, Error> {
+        self.call("look for the sandbox", move |connection| {
+            let sql = "SELECT stored, state, stop_reason, used_ms, agent_pid, agent_start, address
+                       FROM sandboxes WHERE name = ?1";
+            connection.query_row(sql, [name.as_str()], read).optional()
+        })
+        .await
+    }
+
+    /// Up to `limit` sandboxes behind `after`, by name, that have all the labels and that `allowed` lets through.
+    pub(crate) async fn list(
+        &self,
+        after: Option<SandboxName>,
+        limit: usize,
+        labels: BTreeMap<String, String>,
+        allowed: impl Fn(&SandboxName) -> bool + Send + 'static,
+    ) -> Result<Vec<Row>, Error> {
+        let fits = move |row: &Row| {
+            let has = |(name, value): (&String, &String)| row.stored.labels.get(name) == Some(value);
+            allowed(&row.stored.name) && labels.iter().all(has)
+        };
+        self.call("list the sandboxes", move |connection| {
+            let sql = "SELECT stored, state, stop_reason, used_ms, agent_pid, agent_start, address
+                       FROM sandboxes WHERE name > ?1 ORDER BY name";
+            let mut statement = connection.prepare_cached(sql)?;
+            let after = after.map(String::from).unwrap_or_default();
+            let rows = statement.query_map([after], read)?;
+            let wanted = rows.filter(|row| row.as_ref().map_or(true, &fits));
+            wanted.take(limit).collect()
+        })
+        .await
+    }
+}
+
+fn put(connection: &Connection, row: &Row) -> rusqlite::Result<()> {
+    let Kept { state, stop_reason, used_at, agent } = &row.kept;
+    let sql = "INSERT OR REPLACE INTO sandboxes
+               (name, stored, state, stop_reason, used_ms, agent_pid, agent_start, address)
+               VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
+    let parameters = params![
+        row.stored.name.as_str(),
+        to_text(&row.stored)?,
+        to_text(state)?,
+        stop_reason.as_ref().map(to_text).transpose()?,
+        used_at.as_millis().cast_signed(),
+        agent.as_ref().map(|agent| agent.pid),
+        agent.as_ref().map(|agent| agent.start.cast_signed()),
+        agent.as_ref().map(|agent| agent.address.as_str()),
+    ];
+    connection.prepare_cached(sql)?.execute(parameters).map(drop)
+}
+
+fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
+    let agent = match (row.get::<_, Option<u32>>(4)?, row.get::<_, Option<i64>>(5)?, row.get(6)?) {
+        (Some(pid), Some(start), Some(address)) => Some(Agent { pid, start: start.cast_unsigned(), address }),
+        _ => None,
+    };
+    let stop_reason = row.get::<_, Option<String>>(2)?.map(|text| from_text(2, &text)).transpose()?;
+    Ok(Row {
+        stored: from_text(0, &row.get::<_, String>(0)?)?,
+        kept: Kept {
+            state: from_text(1, &row.get::<_, String>(1)?)?,
+            stop_reason,
+            used_at: Timestamp::from_millis(row.get::<_, i64>(3)?.cast_unsigned()),
+            agent,
+        },
+    })
+}
+
+pub(super) fn to_text(value: &impl serde::Serialize) -> rusqlite::Result<String> {
+    serde_json::to_string(value).map_err(|error| rusqlite::Error::ToSqlConversionFailure(error.into()))
+}
+
+pub(super) fn from_text<T: serde::de::DeserializeOwned>(column: usize, text: &str) -> rusqlite::Result<T> {
+    serde_json::from_str(text)
+        .map_err(|error| rusqlite::Error::FromSqlConversionFailure(column, rusqlite::types::Type::Text, error.into()))
+}

@@ -1,0 +1,89 @@
+//! Taking a request apart. What does not fit is told in the one error shape, before anything is done.
+
+use atoll_protocol::SandboxName;
+use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::response::{IntoResponse, Response};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::StatusCode;
+use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
+use hyper::http::request::Parts;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use crate::Error;
+use crate::app::App;
+use crate::auth::{Caller, Mode};
+
+/// A route that takes one asks for a token.
+impl FromRequestParts<App> for Caller {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        if app.mode == Mode::Open {
+            refuse_browsers(&parts.headers)?;
+        }
+        let caller = app.auth.caller(&parts.headers)?;
+        if let Some(seen) = parts.extensions.get::<super::observe::Seen>() {
+            seen.by(&caller.id);
+        }
+        Ok(caller)
+    }
+}
+
+/// Without tokens, a web page must not be able to use the visitor's own server: neither directly, which a browser says
+/// in `Origin`, nor under a name of its own that it has pointed here.
+fn refuse_browsers(headers: &HeaderMap) -> Result<(), Error> {
+    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
+    let bare = host.rsplit_once(':').map_or(host, |(name, port)| if port.contains(']') { host } else { name });
+    let is_address = bare.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
+    if headers.contains_key("origin") || !(bare == "localhost" || is_address) {
+        return Err(Error::Unauthorized { why: "a server without tokens takes no requests from web pages" });
+    }
+    Ok(())
+}
+
+/// The name in a path.
+#[derive(Debug)]
+pub(super) struct Name(pub(super) SandboxName);
+
+impl FromRequestParts<App> for Name {
+    type Rejection = Error;
+
+    async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
+        let unreadable = |_| Error::invalid("the path is not valid UTF-8");
+        let Path(pairs) = Path::<Vec<(String, String)>>::from_request_parts(parts, app).await.map_err(unreadable)?;
+        let given = pairs.into_iter().find(|(key, _)| key == "name").map(|(_, value)| value).unwrap_or_default();
+        let name = SandboxName::new(given).map_err(|error| Error::invalid(error.to_string()))?;
+        if let Some(seen) = parts.extensions.get::<super::observe::Seen>() {
+            seen.of(&name);
+        }
+        Ok(Self(name))
+    }
+}
+
+/// A JSON body; an empty one is the type's default, if it has one.
+#[derive(Debug)]
+pub(super) struct Json<T>(pub(super) T);
+
+impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
+    type Rejection = Error;
+
+    async fn from_request(request: Request, app: &App) -> Result<Self, Error> {
+        let max = app.json_max;
+        let body = Limited::new(request.into_body(), max).collect().await.map_err(|error| {
+            let too_large = error.downcast_ref::<LengthLimitError>().is_some();
+            if too_large { Error::BodyTooLarge { max } } else { Error::invalid("the body ended too early") }
+        })?;
+        let bytes = body.to_bytes();
+        let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
+        serde_json::from_slice(text).map(Self).map_err(|error| Error::invalid(format!("the body is wrong: {error}")))
+    }
+}
+
+/// An answer in JSON.
+pub(super) fn json(status: StatusCode, value: &impl Serialize) -> Response {
+    match serde_json::to_vec(value) {
+        Ok(body) => (status, [(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response(),
+        Err(error) => Error::internal("write the answer", error).into_response(),
+    }
+}

@@ -1,0 +1,41 @@
+//! The HTTP API: a route takes a request apart, asks one thing, and answers in one shape.
+
+mod extract;
+mod observe;
+mod sandboxes;
+mod server;
+mod tokens;
+
+use axum::Router;
+use axum::extract::Request;
+use axum::middleware::from_fn_with_state;
+use axum::routing::{any, delete, get, post};
+
+use crate::Error;
+use crate::app::App;
+
+/// Every route.
+pub(crate) fn router(app: App) -> Router {
+    Router::new()
+        .route("/healthz", get(server::alive))
+        .route("/readyz", get(server::ready))
+        .route("/metrics", get(server::metrics))
+        .route("/v1/tokens", get(tokens::list).post(tokens::create))
+        .route("/v1/tokens/{id}", delete(tokens::revoke))
+        .route("/v1/sandboxes", get(sandboxes::list).post(sandboxes::create))
+        .route(
+            "/v1/sandboxes/{name}",
+            get(sandboxes::get).put(sandboxes::put).patch(sandboxes::patch).delete(sandboxes::delete),
+        )
+        .route("/v1/sandboxes/{name}/start", post(sandboxes::start))
+        .route("/v1/sandboxes/{name}/stop", post(sandboxes::stop))
+        .route("/v1/sandboxes/{name}/pause", post(sandboxes::pause))
+        .route("/v1/sandboxes/{name}/resume", post(sandboxes::resume))
+        .route("/v1/sandboxes/{name}/{*rest}", any(sandboxes::inside))
+        .fallback(async || Error::RouteNotFound)
+        .method_not_allowed_fallback(async |request: Request| Error::MethodNotAllowed {
+            method: request.method().to_string(),
+        })
+        .layer(from_fn_with_state(app.clone(), observe::observe))
+        .with_state(app)
+}

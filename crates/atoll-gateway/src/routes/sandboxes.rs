@@ -1,0 +1,214 @@
+//! Sandboxes as a whole, and the way inside.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use atoll_protocol::{CreateSandbox, PatchSandbox, SandboxList, SandboxName, Verb};
+use axum::extract::{Query, Request, State};
+use axum::response::Response;
+use hyper::{HeaderMap, StatusCode};
+use sha2::{Digest, Sha256};
+use tokio::time::timeout;
+
+use super::extract::{Json, Name, json};
+use crate::app::App;
+use crate::auth::Caller;
+use crate::fleet::Handle;
+use crate::registry::{Claimed, Row};
+use crate::{Error, ask, clock, proxy};
+
+/// Sandboxes in one page, if not told otherwise, and at most.
+const PAGE: usize = 100;
+const PAGE_MAX: usize = 1000;
+
+/// How long an agent may take to say what it is doing; the rest is told without it.
+const LIVE_WITHIN: Duration = Duration::from_secs(2);
+
+/// The longest idempotency key.
+const KEY_MAX: usize = 255;
+
+/// `?label=NAME=VALUE` (any number), `after=NAME`, `limit=COUNT`.
+#[derive(Debug, Default)]
+struct Page {
+    labels: BTreeMap<String, String>,
+    after: Option<SandboxName>,
+    limit: Option<usize>,
+}
+
+impl Page {
+    fn read(pairs: Vec<(String, String)>) -> Result<Self, Error> {
+        let mut page = Self::default();
+        for (name, value) in pairs {
+            match name.as_str() {
+                "label" => {
+                    let (name, value) = value.split_once('=').unwrap_or((&value, ""));
+                    page.labels.insert(name.to_owned(), value.to_owned());
+                }
+                "after" => page.after = Some(named(value)?),
+                "limit" => {
+                    let fits = value.parse().ok().filter(|limit| (1..=PAGE_MAX).contains(limit));
+                    let wrong = || Error::invalid(format!("limit is wrong: give 1 to {PAGE_MAX}"));
+                    page.limit = Some(fits.ok_or_else(wrong)?);
+                }
+                _ => return Err(Error::invalid(format!("`{}` is no filter", name.escape_debug()))),
+            }
+        }
+        Ok(page)
+    }
+}
+
+fn named(text: String) -> Result<SandboxName, Error> {
+    SandboxName::new(text).map_err(|error| Error::invalid(error.to_string()))
+}
+
+/// Those that the caller may see.
+pub(super) async fn list(
+    State(app): State<App>,
+    caller: Caller,
+    Query(pairs): Query<Vec<(String, String)>>,
+) -> Result<Response, Error> {
+    let Page { labels, after, limit } = Page::read(pairs)?;
+    let limit = limit.unwrap_or(PAGE);
+    let mut rows = app.registry.list(after, limit + 1, labels, move |name| caller.can(Verb::Read, name)).await?;
+    let more = rows.len() > limit;
+    rows.truncate(limit);
+    let sandboxes: Vec<_> = rows.into_iter().map(|row| app.fleet.freshen(row).record()).collect();
+    let next = sandboxes.last().filter(|_| more).map(|last| last.name.clone());
+    Ok(json(StatusCode::OK, &SandboxList { sandboxes, next }))
+}
+
+/// Gets or creates the sandbox that the body names; makes up a name if it names none.
+pub(super) async fn create(
+    State(app): State<App>,
+    caller: Caller,
+    headers: HeaderMap,
+    Json(asked): Json<CreateSandbox>,
+) -> Result<Response, Error> {
+    let name = match &asked.name {
+        Some(name) => name.clone(),
+        None => {
+            let text = crate::random::text(10).map_err(|error| Error::internal("make up a name", error))?;
+            named(format!("atoll-{text}"))?
+        }
+    };
+    let name = match headers.get("idempotency-key") {
+        Some(key) => meant(&app, &caller, key, &asked, name).await?,
+        None => name,
+    };
+    get_or_create(&app, &caller, &name, asked).await
+}
+
+/// The sandbox that this key means.
+async fn meant(
+    app: &App,
+    caller: &Caller,
+    key: &hyper::header::HeaderValue,
+    asked: &CreateSandbox,
+    name: SandboxName,
+) -> Result<SandboxName, Error> {
+    let fits = key.to_str().ok().filter(|key| (1..=KEY_MAX).contains(&key.len()));
+    let key = fits.ok_or_else(|| Error::invalid(format!("the idempotency key must have 1 to {KEY_MAX} letters")))?;
+    let body = serde_json::to_vec(asked).map_err(|error| Error::internal("read the request", error))?;
+    let request = Sha256::digest(body).to_vec();
+    match app.registry.claim_key(caller.id.clone(), key.to_owned(), request, name, clock::now()).await? {
+        Claimed::Sandbox(name) => named(name),
+        Claimed::Taken => Err(Error::IdempotencyConflict),
+    }
+}
+
+/// Gets or creates the sandbox of this name.
+pub(super) async fn put(
+    State(app): State<App>,
+    caller: Caller,
+    Name(name): Name,
+    Json(asked): Json<CreateSandbox>,
+) -> Result<Response, Error> {
+    if asked.name.as_ref().is_some_and(|other| *other != name) {
+        return Err(Error::invalid("the body names another sandbox than the path"));
+    }
+    get_or_create(&app, &caller, &name, asked).await
+}
+
+async fn get_or_create(
+    app: &App,
+    caller: &Caller,
+    name: &SandboxName,
+    asked: CreateSandbox,
+) -> Result<Response, Error> {
+    caller.must(Verb::Admin, name)?;
+    if app.is_draining() {
+        return Err(Error::ShuttingDown);
+    }
+    let (row, new) = app.fleet.create(name, asked).await?;
+    let status = if new { StatusCode::CREATED } else { StatusCode::OK };
+    Ok(json(status, &row.record()))
+}
+
+/// The sandbox, with what its agent says. Starts none.
+pub(super) async fn get(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
+    caller.must(Verb::Read, &name)?;
+    let handle = app.fleet.get(&name)?;
+    let row = app.registry.sandbox(name.clone()).await?.ok_or(Error::SandboxNotFound { name })?;
+    let mut record = app.fleet.freshen(row).record();
+    if let Some(agent) = handle.agent() {
+        let asked = async { ask::info(app.fleet.ground().placement.connect(&agent).await?).await };
+        record.live = timeout(LIVE_WITHIN, asked).await.ok().and_then(Result::ok);
+    }
+    Ok(json(StatusCode::OK, &record))
+}
+
+pub(super) async fn patch(
+    State(app): State<App>,
+    caller: Caller,
+    Name(name): Name,
+    Json(change): Json<PatchSandbox>,
+) -> Result<Response, Error> {
+    caller.must(Verb::Admin, &name)?;
+    let row = app.fleet.get(&name)?.change(&name, change).await?;
+    Ok(json(StatusCode::OK, &row.record()))
+}
+
+pub(super) async fn delete(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<StatusCode, Error> {
+    caller.must(Verb::Admin, &name)?;
+    app.fleet.get(&name)?.delete(&name).await?;
+    Ok(StatusCode::NO_CONTENT)
+}
+
+pub(super) async fn start(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
+    whole(&app, &caller, &name, async |handle| handle.start(&name).await).await
+}
+
+pub(super) async fn stop(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
+    whole(&app, &caller, &name, async |handle| handle.stop(&name).await).await
+}
+
+pub(super) async fn pause(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
+    whole(&app, &caller, &name, async |handle| handle.pause(&name).await).await
+}
+
+pub(super) async fn resume(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
+    whole(&app, &caller, &name, async |handle| handle.resume(&name).await).await
+}
+
+/// Something that is done to a sandbox as a whole.
+async fn whole(
+    app: &App,
+    caller: &Caller,
+    name: &SandboxName,
+    act: impl AsyncFnOnce(Handle) -> Result<Row, Error>,
+) -> Result<Response, Error> {
+    caller.must(Verb::Admin, name)?;
+    let row = act(app.fleet.get(name)?).await?;
+    Ok(json(StatusCode::OK, &row.record()))
+}
+
+/// Everything that happens inside.
+pub(super) async fn inside(
+    State(app): State<App>,
+    caller: Caller,
+    Name(name): Name,
+    request: Request,
+) -> Result<Response, Error> {
+    caller.must(proxy::verb(request.method(), request.headers()), &name)?;
+    proxy::forward(&app, &name, request).await
+}

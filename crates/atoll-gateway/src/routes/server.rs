@@ -1,0 +1,34 @@
+//! The server itself: whether it lives, whether it can serve, what it counts.
+
+use atoll_protocol::{SandboxState, Verb};
+use axum::extract::State;
+use axum::response::{IntoResponse, Response};
+use hyper::header::CONTENT_TYPE;
+
+use crate::Error;
+use crate::app::App;
+use crate::auth::Caller;
+
+/// The text format of Prometheus.
+const METRICS_TYPE: &str = "text/plain; version=0.0.4";
+
+pub(super) async fn alive() -> &'static str {
+    "ok\n"
+}
+
+/// Not while it ends, nor without its registry.
+pub(super) async fn ready(State(app): State<App>) -> Result<&'static str, Error> {
+    if app.is_draining() {
+        return Err(Error::ShuttingDown);
+    }
+    app.registry.check().await?;
+    Ok("ok\n")
+}
+
+pub(super) async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response, Error> {
+    caller.must_everywhere(Verb::Read)?;
+    let states = app.fleet.states();
+    let all = [SandboxState::Running, SandboxState::Paused, SandboxState::Stopped];
+    let counts = all.map(|state| (state, states.iter().filter(|found| **found == state).count()));
+    Ok(([(CONTENT_TYPE, METRICS_TYPE)], app.metrics.text(&counts)).into_response())
+}

@@ -1,0 +1,93 @@
+//! One connection: TLS if there is any, HTTP/1.1 or HTTP/2 by its first bytes, and the limits that keep a client from
+//! holding it for nothing.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use axum::Router;
+use axum::body::Body;
+use hyper::Request;
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto::Builder;
+use hyper_util::server::graceful::Watcher;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
+use tokio::time::{sleep, timeout};
+use tokio_rustls::TlsAcceptor;
+use tower::ServiceExt;
+
+use super::Limits;
+use crate::metrics::{Metrics, While};
+
+/// How often an HTTP/2 client that says nothing is asked whether it is there, and for how long it may not answer.
+const ASK_EVERY: Duration = Duration::from_secs(30);
+const ANSWERS_WITHIN: Duration = Duration::from_secs(20);
+
+/// What ends a connection in good order when the server ends.
+pub(super) type Watch = Box<Watcher>;
+
+/// What every connection works with.
+pub(super) struct Connection {
+    pub(super) router: Router,
+    pub(super) limits: Limits,
+    pub(super) metrics: Arc<Metrics>,
+    pub(super) tls: Option<TlsAcceptor>,
+}
+
+impl Connection {
+    pub(super) async fn tcp(&self, stream: TcpStream, watch: Watch) {
+        let Some(tls) = &self.tls else { return self.plain(stream, watch).await };
+        match timeout(self.limits.head_within, tls.accept(stream)).await {
+            Ok(Ok(stream)) => self.plain(stream, watch).await,
+            Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
+            Err(_) => tracing::debug!("a handshake took too long"),
+        }
+    }
+
+    pub(super) async fn plain(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, watch: Watch) {
+        let _open = While::new(&self.metrics.connections);
+        let asked = Arc::new(AtomicBool::new(false));
+        let service = {
+            let (router, asked) = (self.router.clone(), Arc::clone(&asked));
+            service_fn(move |request: Request<Incoming>| {
+                asked.store(true, Ordering::Relaxed);
+                router.clone().oneshot(request.map(Body::new))
+            })
+        };
+        let builder = self.builder();
+        let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+        let serving = watch.watch(serving);
+        tokio::pin!(serving);
+        // Which version is spoken is told by the first bytes, for which hyper waits without a clock.
+        tokio::select! {
+            _ = &mut serving => return,
+            () = sleep(self.limits.head_within) => {}
+        }
+        if asked.load(Ordering::Relaxed) {
+            // How it ended is the client's business.
+            drop(serving.await);
+        }
+    }
+
+    fn builder(&self) -> Builder<TokioExecutor> {
+        let limits = &self.limits;
+        let mut builder = Builder::new(TokioExecutor::new());
+        builder
+            .http1()
+            .timer(TokioTimer::new())
+            .header_read_timeout(limits.head_within)
+            .max_headers(limits.headers)
+            .max_buf_size(limits.head_bytes);
+        builder
+            .http2()
+            .timer(TokioTimer::new())
+            .max_concurrent_streams(limits.streams)
+            .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
+            .keep_alive_interval(ASK_EVERY)
+            .keep_alive_timeout(ANSWERS_WITHIN);
+        builder
+    }
+}

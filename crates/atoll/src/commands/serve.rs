@@ -1,0 +1,165 @@
+//! `atoll serve`: many sandboxes behind one HTTP API.
+
+use std::io::IsTerminal;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use atoll_gateway::{AuthMode, Gateway, Limits, LocalOptions, Options, ROOT_TOKEN, Rate, SOCKET, TlsFiles};
+use atoll_runtime::{Error, Home};
+use clap::{Args, ValueEnum};
+use tokio::signal::unix::SignalKind;
+use tracing_subscriber::EnvFilter;
+
+use crate::interrupts::Interrupts;
+use crate::{exit, parse, printer};
+
+/// What is logged if RUST_LOG does not say otherwise.
+const LOGGED: &str = "warn,atoll_gateway=info";
+
+/// Serve many sandboxes over HTTP.
+///
+/// Each sandbox has a process of its own that goes on when this server ends; the next one finds it again. Every request
+/// needs a token: the first one is in the state directory, and `atoll token` makes others. SIGTERM ends the server, not
+/// the sandboxes.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  atoll serve
+  atoll serve --listen 0.0.0.0:7070 --tls-cert server.pem --tls-key server.key
+  curl -X PUT -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7070/v1/sandboxes/box
+  curl -H \"Authorization: Bearer $TOKEN\" -H 'content-type: application/json' \\
+       http://127.0.0.1:7070/v1/sandboxes/box/exec -d '{\"command\":\"uname -a\"}'")]
+pub(crate) struct Arguments {
+    /// Where to listen; may be given more than once.
+    #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
+    listen: Vec<SocketAddr>,
+
+    /// A PEM file with the server's certificate and those that vouch for it.
+    #[arg(long, value_name = "FILE", requires = "tls_key")]
+    tls_cert: Option<PathBuf>,
+
+    /// A PEM file with its key.
+    #[arg(long, value_name = "FILE", requires = "tls_cert")]
+    tls_key: Option<PathBuf>,
+
+    /// Listen where others can connect although there is no TLS: tokens can then be read on the way.
+    #[arg(long)]
+    allow_plaintext: bool,
+
+    /// Ask for no token: whoever can connect may do everything. Only on loopback.
+    #[arg(long)]
+    no_auth: bool,
+
+    /// Stop a sandbox when nobody used it for so long, unless it says otherwise [default: never].
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    sleep_after: Option<Duration>,
+
+    /// Sandboxes that there may be.
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    max_sandboxes: usize,
+
+    /// Connections at once.
+    #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections, value_parser = connections)]
+    max_connections: usize,
+
+    /// Requests per second that one token may send in the long run; ten times as many at once. 0: no limit.
+    #[arg(long, value_name = "COUNT", default_value_t = 500)]
+    rate: u32,
+
+    /// How long a client may take for the head of a request.
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    head_timeout: Option<Duration>,
+
+    /// How the log on standard error is written.
+    #[arg(long, value_enum, default_value_t = LogForm::Text)]
+    log: LogForm,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum LogForm {
+    /// For people.
+    Text,
+    /// One object per line.
+    Json,
+}
+
+fn connections(text: &str) -> Result<usize, String> {
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "give a number that is more than 0".to_owned())
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    log_as(arguments.log);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
+    let outcome = match runtime {
+        Ok(runtime) => runtime.block_on(serve(arguments)),
+        Err(error) => Err(Error::Internal { what: format!("failed to start: {error}") }),
+    };
+    match outcome {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            printer::failure(&error, false);
+            ExitCode::from(exit::of_error(&error))
+        }
+    }
+}
+
+fn log_as(form: LogForm) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOGGED));
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    match form {
+        LogForm::Text => builder.with_ansi(std::io::stderr().is_terminal()).init(),
+        LogForm::Json => builder.json().init(),
+    }
+}
+
+async fn serve(arguments: Arguments) -> Result<(), Error> {
+    let mut interrupts = Interrupts::new(&[SignalKind::terminate(), SignalKind::interrupt()])?;
+    let scheme = if arguments.tls_cert.is_some() { "https" } else { "http" };
+    let options = options(arguments)?;
+    let state = options.state.clone();
+    let gateway = Gateway::start(options).await.map_err(told)?;
+    let mut said: String =
+        gateway.addresses().iter().map(|address| format!("listening on {scheme}://{address}\n")).collect();
+    said.push_str(&format!("listening on unix:{}\n", state.join(SOCKET).display()));
+    said.push_str(&format!("the first token is in {}\n", state.join(ROOT_TOKEN).display()));
+    // Whoever started us may not care.
+    drop(printer::out(said.as_bytes()));
+    gateway.run(async { _ = interrupts.next().await }).await;
+    Ok(())
+}
+
+fn options(arguments: Arguments) -> Result<Options, Error> {
+    let is_local = arguments.listen.iter().all(|address| address.ip().is_loopback());
+    if arguments.no_auth && !is_local {
+        return Err(Error::Invalid { what: "--no-auth is for loopback addresses only".to_owned() });
+    }
+    let program = std::env::current_exe().map_err(|error| Error::Internal { what: format!("who am I? {error}") })?;
+    let limits = Limits { connections: arguments.max_connections, ..Limits::default() };
+    let rate = f64::from(arguments.rate);
+    Ok(Options {
+        state: state()?,
+        listen: arguments.listen,
+        tls: arguments.tls_cert.zip(arguments.tls_key).map(|(certificates, key)| TlsFiles { certificates, key }),
+        plaintext_anywhere: arguments.allow_plaintext,
+        auth: if arguments.no_auth { AuthMode::Open } else { AuthMode::Tokens },
+        rate: (arguments.rate > 0).then_some(Rate { per_second: rate, burst: rate * 10.0 }),
+        local: LocalOptions { program, arguments: vec!["agent".to_owned()], remove: atoll_isolation::remove_directory },
+        sleep_after: arguments.sleep_after,
+        sandboxes_max: arguments.max_sandboxes,
+        limits: Limits { head_within: arguments.head_timeout.unwrap_or(limits.head_within), ..limits },
+    })
+}
+
+/// Where the server keeps everything.
+pub(crate) fn state() -> Result<PathBuf, Error> {
+    Ok(Home::discover()?.state.join("server"))
+}
+
+/// Bad options are the user's to mend; the rest is ours.
+fn told(error: atoll_gateway::Error) -> Error {
+    let what = error.to_string();
+    let is_invalid = matches!(error, atoll_gateway::Error::Invalid { .. });
+    if is_invalid { Error::Invalid { what } } else { Error::Internal { what } }
+}

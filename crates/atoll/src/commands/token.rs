@@ -1,0 +1,128 @@
+//! `atoll token`: who else may use the server of this machine.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use atoll_client::Client;
+use atoll_gateway::{ROOT_TOKEN, SOCKET};
+use atoll_protocol::{CreateToken, Scope, TokenInfo, Verb};
+use atoll_runtime::Error;
+use clap::{Args, Subcommand};
+
+use super::serve;
+use crate::{exit, parse, printer};
+
+/// Make, list and revoke tokens of the server that runs on this machine.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  atoll token create --name ci --scope 'ci-*:read,exec,admin'
+  atoll token create --scope 'box:read' --expires 24h
+  atoll token list
+  atoll token revoke 0r3k9a7cmx1p")]
+pub(crate) struct Arguments {
+    #[command(subcommand)]
+    action: Action,
+
+    /// Print JSON.
+    #[arg(long, global = true)]
+    json: bool,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Make a token and print it. It is shown this once.
+    Create {
+        /// What it is for.
+        #[arg(long, default_value = "")]
+        name: String,
+
+        /// SANDBOXES:VERBS, where SANDBOXES may hold * and VERBS are some of read, exec, admin; more than once if need be.
+        #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = scope)]
+        scopes: Vec<Scope>,
+
+        /// For how long it is good (24h) [default: until it is revoked].
+        #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+        expires: Option<Duration>,
+    },
+    /// List tokens, without their secrets.
+    List,
+    /// End a token.
+    Revoke {
+        /// Its id.
+        id: String,
+    },
+}
+
+/// `ci-*:read,exec`.
+fn scope(text: &str) -> Result<Scope, String> {
+    let wrong = || "give SANDBOXES:VERBS, such as 'ci-*:read,exec'".to_owned();
+    let (sandboxes, verbs) = text.split_once(':').ok_or_else(wrong)?;
+    let verb = |text: &str| match text.trim() {
+        "read" => Ok(Verb::Read),
+        "exec" => Ok(Verb::Exec),
+        "admin" => Ok(Verb::Admin),
+        other => Err(format!("`{other}` is none of read, exec, admin")),
+    };
+    Ok(Scope { sandboxes: sandboxes.to_owned(), verbs: verbs.split(',').map(verb).collect::<Result<_, _>>()? })
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(arguments: Arguments) -> ExitCode {
+    let as_json = arguments.json;
+    exit::after(act(arguments), as_json)
+}
+
+async fn act(arguments: Arguments) -> Result<u8, Error> {
+    let client = client()?;
+    let printed = match arguments.action {
+        Action::Create { name, scopes, expires } => {
+            let expires_in_ms = expires.and_then(|time| u64::try_from(time.as_millis()).ok());
+            let made = client.create_token(&CreateToken { name, scopes, expires_in_ms }).await.map_err(told)?;
+            if arguments.json { printer::json(&made) } else { printer::out(format!("{}\n", made.token).as_bytes()) }
+        }
+        Action::List => {
+            let list = client.tokens().await.map_err(told)?;
+            if arguments.json { printer::json(&list) } else { printer::out(table(&list.tokens).as_bytes()) }
+        }
+        Action::Revoke { id } => {
+            client.revoke_token(&id).await.map_err(told)?;
+            Ok(())
+        }
+    };
+    printed.map_err(|error| Error::Internal { what: format!("failed to print: {error}") })?;
+    Ok(0)
+}
+
+/// By the server's own socket, with its first token: whoever can read that file may do everything.
+fn client() -> Result<Client, Error> {
+    let state = serve::state()?;
+    let file = state.join(ROOT_TOKEN);
+    let token = std::fs::read_to_string(&file).map_err(|error| Error::Invalid {
+        what: format!("cannot read {}: {error}; has `atoll serve` been started as this user?", file.display()),
+    })?;
+    Client::unix(state.join(SOCKET)).with_token(token.trim()).map_err(told)
+}
+
+fn table(tokens: &[TokenInfo]) -> String {
+    let line = |token: &TokenInfo| {
+        let scopes: Vec<String> = token.scopes.iter().map(shown).collect();
+        let expires = token.expires_at.map_or_else(|| "never".to_owned(), |time| time.to_string());
+        format!("{}\t{}\t{}\texpires {expires}\n", token.id, scopes.join(" "), token.name)
+    };
+    tokens.iter().map(line).collect()
+}
+
+fn shown(scope: &Scope) -> String {
+    let verb = |verb: &Verb| match verb {
+        Verb::Read => "read",
+        Verb::Exec => "exec",
+        Verb::Admin => "admin",
+    };
+    format!("{}:{}", scope.sandboxes, scope.verbs.iter().map(verb).collect::<Vec<_>>().join(","))
+}
+
+fn told(error: atoll_client::Error) -> Error {
+    let absent = matches!(error, atoll_client::Error::Unreachable { .. });
+    let hint = if absent { "; start a server with `atoll serve`" } else { "" };
+    Error::Invalid { what: format!("{error}{hint}") }
+}

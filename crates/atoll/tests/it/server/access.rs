@@ -1,0 +1,165 @@
+//! Who may do what, and what nobody may.
+
+use std::time::Duration;
+
+use atoll_protocol::{CreateSandbox, CreateToken, ErrorCode, ExecRequest, SandboxName, Scope, Verb};
+
+use super::{Server, sh, state, wait};
+use crate::harness::Home;
+
+fn scope(sandboxes: impl Into<String>, verbs: &[Verb]) -> Scope {
+    Scope { sandboxes: sandboxes.into(), verbs: verbs.to_vec() }
+}
+
+#[test]
+fn a_token_is_good_for_its_own_sandboxes_and_verbs_only() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    wait(async {
+        let root = server.client();
+        let (mine, other) = (server.sandbox().await, server.sandbox().await);
+        let asked = CreateToken {
+            name: "test".to_owned(),
+            scopes: vec![scope(mine.as_str(), &[Verb::Read, Verb::Exec]), scope("other-*", &[Verb::Read])],
+            expires_in_ms: None,
+        };
+        let made = root.create_token(&asked).await.unwrap();
+        let client = server.client_with(&made.token);
+        assert_eq!(sh(&client, &mine, "echo mine").await, "mine\n");
+        let forbidden = |done: Result<(), atoll_client::Error>| {
+            assert_eq!(done.unwrap_err().code(), Some(ErrorCode::Forbidden));
+        };
+        forbidden(client.inside(&other).exec(&ExecRequest::shell("true")).await.map(drop));
+        forbidden(client.find_sandbox(&other).await.map(drop));
+        forbidden(client.remove_sandbox(&mine).await);
+        forbidden(client.stop_sandbox(&mine).await.map(drop));
+        forbidden(client.create_sandbox(&CreateSandbox { name: Some(other), ..Default::default() }).await.map(drop));
+        forbidden(client.create_sandbox(&CreateSandbox::default()).await.map(drop));
+        forbidden(client.create_token(&asked).await.map(drop));
+        forbidden(client.tokens().await.map(drop));
+        let seen = client.list_sandboxes(&Default::default(), None).await.unwrap().sandboxes;
+        assert_eq!(seen.iter().map(|sandbox| &sandbox.name).collect::<Vec<_>>(), [&mine]);
+        root.revoke_token(&made.info.id).await.unwrap();
+        let refused = client.find_sandbox(&mine).await.unwrap_err();
+        assert_eq!(refused.code(), Some(ErrorCode::Unauthorized));
+    });
+    server.end();
+}
+
+#[test]
+fn wrong_tokens_are_refused_and_no_secret_is_kept_or_logged() {
+    let home = Home::new();
+    let server = Server::start(&home, &["--log", "json"]);
+    let secret = server.token.rsplit('_').next().unwrap().to_owned();
+    let made = wait(async {
+        let (first, last) = server.token.split_at(server.token.len() - 1);
+        let wrong = format!("{first}{}", if last == "0" { "1" } else { "0" });
+        for token in ["x", "atoll_root_", "atoll_nobody_x", wrong.as_str()] {
+            let refused = server.client_with(token).tokens().await.unwrap_err();
+            assert_eq!(refused.code(), Some(ErrorCode::Unauthorized), "{token}");
+        }
+        let brief =
+            CreateToken { name: String::new(), scopes: vec![scope("*", &[Verb::Admin])], expires_in_ms: Some(1) };
+        let made = server.client().create_token(&brief).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(5)).await;
+        let refused = server.client_with(&made.token).tokens().await.unwrap_err();
+        assert_eq!(refused.code(), Some(ErrorCode::Unauthorized), "its time is up");
+        let name = server.sandbox().await;
+        sh(&server.client(), &name, "echo hush-hush").await;
+        made
+    });
+    for path in ["/healthz", "/readyz"] {
+        assert!(server.raw(&format!("GET {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n")).contains("200 OK"));
+    }
+    assert!(server.raw("GET /metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n").contains("401"));
+    assert_eq!(server.status("GET", "/metrics"), 200);
+    let kept = std::fs::read(state(&home).join("registry.db-wal")).unwrap();
+    wait(async {
+        for sandbox in server.client().list_sandboxes(&Default::default(), None).await.unwrap().sandboxes {
+            server.client().remove_sandbox(&sandbox.name).await.unwrap();
+        }
+    });
+    server.signal(crate::harness::Signal::TERM);
+    let log = server.done().stderr();
+    let made = made.token.rsplit('_').next().unwrap().to_owned();
+    for hidden in [secret.as_str(), made.as_str(), "hush-hush", home.tag.as_str()] {
+        let in_names = hidden == home.tag;
+        assert!(in_names || !log.contains(hidden), "{hidden} in {log}");
+        assert!(in_names || !kept.windows(hidden.len()).any(|window| window == hidden.as_bytes()), "{hidden}");
+    }
+    assert!(log.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok()), "{log}");
+    home.assert_nothing_left();
+}
+
+#[test]
+fn tricks_with_paths_lead_nowhere() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let name = wait(server.sandbox());
+    for path in [
+        "/v1/sandboxes/..",
+        "/v1/sandboxes/%2e%2e",
+        "/v1/sandboxes/..%2f..%2fetc",
+        "/v1/sandboxes/a%00b",
+        "/v1/sandboxes/A",
+        "/v1/sandboxes/a.b",
+        "/v1/sandboxes/%ff",
+    ] {
+        assert_eq!(server.status("PUT", path), 400, "{path}");
+        assert!([400, 404].contains(&server.status("GET", path)), "{path}");
+    }
+    for rest in ["../other/exec", "processes/%2e%2e/%2e%2e/sandbox", "processes//x", "%2fsandbox", "./sandbox"] {
+        assert_eq!(server.status("GET", &format!("/v1/sandboxes/{name}/{rest}")), 400, "{rest}");
+    }
+    for (method, rest) in [("GET", "sandbox"), ("DELETE", "sandbox"), ("POST", "sandbox/pause")] {
+        assert_eq!(server.status(method, &format!("/v1/sandboxes/{name}/{rest}")), 404, "{method} {rest}");
+    }
+    assert_eq!(server.status("GET", "/v1/nothing"), 404);
+    assert_eq!(server.status("DELETE", "/v1/sandboxes"), 405);
+    assert_eq!(wait(sh(&server.client(), &name, "echo unharmed")), "unharmed\n");
+    server.end();
+}
+
+#[test]
+fn a_key_makes_one_sandbox_however_often_it_is_sent() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let send = |key: &str, body: &str| {
+        let (token, length) = (&server.token, body.len());
+        let head = format!("POST /v1/sandboxes HTTP/1.1\r\nhost: x\r\nauthorization: Bearer {token}\r\n");
+        let head = format!("{head}idempotency-key: {key}\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n");
+        server.raw(&format!("{head}{body}"))
+    };
+    let name = |answer: &str| {
+        let body: serde_json::Value = serde_json::from_str(answer.split("\r\n\r\n").nth(1).unwrap()).unwrap();
+        SandboxName::new(body["name"].as_str().unwrap()).unwrap()
+    };
+    let tag = &home.tag;
+    let body = format!(r#"{{"env":{{"ATOLL_IT":"{tag}"}}}}"#);
+    let (first, second, third) = (send("one", &body), send("one", &body), send("two", &body));
+    assert!(first.contains("201 Created") && second.contains("200 OK"), "{first} {second}");
+    assert_eq!(name(&first), name(&second));
+    assert_ne!(name(&first), name(&third));
+    assert!(send("one", "{}").contains("IDEMPOTENCY_CONFLICT"));
+    server.end();
+}
+
+#[test]
+fn tokens_are_made_listed_and_revoked_by_the_command() {
+    let home = Home::new();
+    let absent = home.atoll(["token", "list"]).done();
+    assert_eq!(absent.code, Some(125));
+    assert!(absent.stderr().contains("atoll serve"), "{absent:?}");
+    let server = Server::start(&home, &[]);
+    let made = home.atoll(["token", "create", "--scope", "ci-*:read,exec", "--name", "ci"]).done();
+    assert_eq!(made.code, Some(0), "{made:?}");
+    let token = made.stdout().trim().to_owned();
+    let id = token.split('_').nth(1).unwrap().to_owned();
+    let listed = home.atoll(["token", "list"]).done().stdout();
+    assert_eq!(listed, format!("{id}\tci-*:read,exec\tci\texpires never\n"));
+    assert!(wait(server.client_with(&token).list_sandboxes(&Default::default(), None)).is_ok());
+    assert_eq!(home.atoll(["token", "revoke", &id]).done().code, Some(0));
+    assert_eq!(home.atoll(["token", "revoke", &id]).done().code, Some(125));
+    assert!(wait(server.client_with(&token).list_sandboxes(&Default::default(), None)).is_err());
+    server.end();
+}
