@@ -405,8 +405,15 @@ impl Owner {
 
     /// Puts the shell that has ended aside.
     fn retire(&mut self) {
+        let link = &self.shared.link;
+        self.old.retain_mut(|(tree, news, number)| {
+            let over = tree.is_empty() || is_told_empty(news);
+            if over {
+                link.forget(*number);
+            }
+            !over
+        });
         if let Some(Shell { tree, news, number, .. }) = self.shell.take() {
-            self.old.retain(|(tree, _, _)| !tree.is_empty());
             self.old.push((tree, news, number));
         }
     }
@@ -487,6 +494,11 @@ impl Owner {
             self.refuse(job, |_| Error::SandboxGone);
         }
     }
+}
+
+/// Whether a warden has said that nothing is left.
+fn is_told_empty(news: &mut mpsc::Receiver<News>) -> bool {
+    std::iter::from_fn(|| news.try_recv().ok()).any(|news| matches!(news, News::TreeEmpty | News::WardenLost))
 }
 
 async fn readable(reader: Option<&Reader>) {
