@@ -113,6 +113,9 @@ unsafe extern "C" {
     pub(super) fn signal_is_trapped(signal: c_int) -> c_int;
     pub(super) fn signal_is_ignored(signal: c_int) -> c_int;
     pub(super) fn termsig_handler(signal: c_int);
+    pub(super) fn stop_making_children();
+    pub(super) fn cleanup_the_pipeline();
+    pub(super) fn notify_and_cleanup();
     pub(super) fn restore_sigmask();
     pub(super) fn set_shellopts();
 

@@ -163,6 +163,9 @@ impl Shell {
         let inline = &incoming.0[message::ORDER..length];
         match (order.task, passed.as_slice()) {
             (Task::Dump, [output]) => {
+                if order.flags & message::FORGET_INTERRUPTS != 0 {
+                    forget_the_dead();
+                }
                 dump::dump(*output);
                 c::close(*output);
                 Report::new(Kind::Dumped, order.token)
@@ -181,6 +184,9 @@ impl Shell {
 
     fn run(&mut self, order: &Order, payload: &[u8], standard: [Fd; 3]) -> Report {
         self.standard.give(standard);
+        if order.flags & message::FORGET_INTERRUPTS != 0 {
+            forget_the_dead();
+        }
         let mut pieces = Pieces::new(payload);
         let mut report = Report::new(Kind::Done, order.token);
         let before = c::cpu_time();
@@ -262,6 +268,22 @@ fn forget_interrupts() {
     });
 }
 
+/// What was killed with the last command, bash would announce in the middle of this one: it may do so to nobody.
+fn forget_the_dead() {
+    const ERRORS: Fd = 2;
+    let Some(nowhere) = c::open_nowhere() else { return };
+    let (kept, close_on_exec) = (c::duplicate(ERRORS), c::closes_on_exec(ERRORS));
+    c::duplicate_onto(nowhere, ERRORS, false);
+    c::close(nowhere);
+    // SAFETY: bash's own function, from its only thread.
+    unsafe { bash::notify_and_cleanup() };
+    c::close(ERRORS);
+    if kept >= 0 {
+        c::duplicate_onto(kept, ERRORS, close_on_exec);
+        c::close(kept);
+    }
+}
+
 /// Gives the text to bash. `true` if it was given up; ends the process where the text ends the shell.
 fn run_text(text: &[u8]) -> bool {
     // SAFETY: bash's own functions from its only thread. The copy of the text is freed by bash. `top_level` is where
@@ -289,6 +311,11 @@ fn run_text(text: &[u8]) -> bool {
         }
         if given_up {
             forget_interrupts();
+            // A pipeline of which it had begun to make the processes: the next command would take it over.
+            bash::stop_making_children();
+            bash::cleanup_the_pipeline();
+            // What a builtin was about to print, it would print into the next command.
+            c::forget_unwritten();
         }
         if bash::last_command_exit_value == bash::BAD_SYNTAX {
             bash::last_command_exit_value = 2;
