@@ -14,6 +14,7 @@ mod env_cwd_and_user_are_per_call;
 mod going_away_leaves_nothing;
 mod heavy_kill_trials;
 mod heavy_one_gigabyte;
+mod heavy_session_trials;
 mod ids_are_idempotent;
 mod input_arrives_exactly;
 mod kill_means_the_tree;
