@@ -297,6 +297,8 @@ fn run_text(text: &[u8]) -> bool {
             bash::read_but_dont_execute = 0;
             bash::set_shellopts();
         }
+        // After an error in an expansion bash leaves it pointing to freed memory, which the next child would read.
+        bash::current_fds_to_close = null_mut();
         let copy: *mut u8 = bash::xmalloc(text.len()).cast();
         core::ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len());
         bash::indirection_level = 0;
