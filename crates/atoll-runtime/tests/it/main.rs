@@ -24,6 +24,7 @@ mod output_is_exact;
 mod readers_slow_nobody;
 mod refused_before_anything_runs;
 mod restart_and_readiness;
+mod session_equals_bash;
 mod session_remembers;
 mod session_torture;
 mod signals_reach_main_or_tree;
