@@ -39,6 +39,9 @@ pub(crate) const ASKS_MAX: usize = 32;
 /// After so long without a command the shell is asked what it holds, so that little is lost if it must be replaced.
 const REST: Duration = Duration::from_millis(25);
 
+/// A session that is never idle is asked all the same, between two commands, when its last snapshot is so old.
+const OLD: Duration = Duration::from_secs(1);
+
 /// What others ask of a session.
 #[derive(Debug)]
 pub(crate) enum Ask {
@@ -79,6 +82,7 @@ enum Happening {
     Dump,
     Settled,
     Rested,
+    Due,
 }
 
 /// A session.
@@ -101,6 +105,7 @@ pub(crate) struct Owner {
     snapshot: Option<Arc<Snapshot>>,
     settling: Option<Process>,
     rest_at: Option<Instant>,
+    due_at: Option<Instant>,
     restart_from: StartFrom,
     failed: Option<Error>,
     lost: Option<(i32, Usage)>,
@@ -133,6 +138,7 @@ impl Owner {
             snapshot,
             settling: None,
             rest_at: Some(Instant::now() + REST),
+            due_at: None,
             restart_from: StartFrom::Snapshot,
             failed: None,
             lost: None,
@@ -164,12 +170,17 @@ impl Owner {
                     self.rest_at = None;
                     self.on(Event::Rested).await;
                 }
+                Happening::Due => {
+                    self.due_at = None;
+                    self.on(Event::Due).await;
+                }
             }
         }
     }
 
     async fn next(&mut self) -> Happening {
         let rest_at = self.rest_at.filter(|_| self.machine.wants_rest());
+        let due_at = self.due_at;
         let alive = !self.machine.is_dead();
         let Self { asks, shell, dump, settling, .. } = self;
         let Some(Shell { wire, news, .. }) = shell else { return Happening::Ask(asks.recv().await) };
@@ -182,6 +193,7 @@ impl Owner {
             () = readable(reader), if reader.is_some() => Happening::Dump,
             () = settled(settling.as_ref()), if settling.is_some() => Happening::Settled,
             () = sleep_until(rest_at.unwrap_or_else(Instant::now)), if rest_at.is_some() => Happening::Rested,
+            () = sleep_until(due_at.unwrap_or_else(Instant::now)), if due_at.is_some() => Happening::Due,
         }
     }
 
@@ -355,7 +367,7 @@ impl Owner {
         // A shell that cannot be told has ended; its end is told next.
         shell.wire.order(Task::Run, &order::payload(&spec.command, &text), &standard).ok();
         let part = Part::new(Arc::clone(&shell.process), number, self.background.clone());
-        self.turn = Some(Turn::begin(&self.shared, *command, part, ours));
+        self.turn = Some(Turn::begin(&self.shared, *command, part, ours, order::is_blank(&text)));
         self.rest_at = None;
         Vec::new()
     }
@@ -462,6 +474,11 @@ impl Owner {
         let queued = self.machine.queued();
         if self.machine.wants_rest() {
             self.rest_at.get_or_insert_with(|| Instant::now() + REST);
+        }
+        if self.machine.is_stale() {
+            self.due_at.get_or_insert_with(|| Instant::now() + OLD);
+        } else {
+            self.due_at = None;
         }
         self.status.send_modify(|status| {
             status.running = running;

@@ -125,6 +125,22 @@ async fn an_interrupt_ends_the_command_and_not_the_session(f: &Fixture) {
     }
     assert!(!soon(session.interrupt()).await.unwrap());
     assert_eq!(sh(&session, "echo $x $?").await.0, "kept 130\n");
+    // With job control the foreground has a process group of its own; what was put into the background is left alone.
+    sh(&session, "set -m; sleep 300 & mine=$!").await;
+    let process = soon(session.begin(ProcessSpec::new(Command::shell("echo begun; sleep 60")))).await.unwrap();
+    printed(&process, "begun").await;
+    // The signal may come before the job has its group: then it is for the shell alone, as with Ctrl-C.
+    while process.end().is_none() {
+        soon(session.interrupt()).await.unwrap();
+        tokio::time::sleep(Duration::from_millis(10)).await;
+    }
+    let end = soon(process.ended()).await.unwrap();
+    assert!(end.signal == Some(Signal::INT) || end.code == Some(130), "{end:?}");
+    assert_eq!(sh(&session, "kill -0 $mine && echo alive; set +m").await.0, "alive\n");
+    // Nothing to run is nothing gone wrong, and leaves the status of what ran before.
+    assert_eq!(sh(&session, "(exit 7)").await.2, 7);
+    assert_eq!(sh(&session, "# nothing").await.2, 0);
+    assert_eq!(sh(&session, "echo $?").await.0, "7\n");
     soon(session.delete()).await.unwrap();
 }
 
