@@ -131,7 +131,7 @@ pub enum Task {
 
 /// The payload is not in the message but in the last descriptor.
 pub const PAYLOAD_IN_FILE: u8 = 1;
-/// The last command was interrupted: forget whatever of that may still be on its way.
+/// The last command was ended from outside: forget whatever of that may still be on its way, and what died of it.
 pub const FORGET_INTERRUPTS: u8 = 2;
 
 /// To the shell: head of an order. The payload follows.

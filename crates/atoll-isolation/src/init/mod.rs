@@ -201,6 +201,7 @@ impl Init {
         Some(match members {
             Members::Command { command } => tree::Reach::Below { top: self.warden_of(command)?, spared: Vec::new() },
             Members::Below { top, spared } => tree::Reach::Below { top, spared },
+            Members::Jobs { top, spared } => tree::Reach::Jobs { top, spared },
             Members::Of { roots } => tree::Reach::Of { roots },
         })
     }

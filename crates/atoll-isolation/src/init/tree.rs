@@ -27,6 +27,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(1);
 struct Seen {
     pid: u32,
     parent: u32,
+    group: u32,
+    session: u32,
     /// Clock ticks since boot: with the number, it names a process for good.
     started: u64,
 }
@@ -36,6 +38,8 @@ struct Seen {
 pub(super) enum Reach {
     /// Everything below `top`, not itself, and not `spared` and what is below them.
     Below { top: u32, spared: Vec<u32> },
+    /// Of these, those in the session of `top` but not in its process group.
+    Jobs { top: u32, spared: Vec<u32> },
     /// These and everything below them.
     Of { roots: Vec<u32> },
 }
@@ -89,6 +93,10 @@ impl Reach {
     fn look(&self) -> Vec<Seen> {
         match self {
             Self::Below { top, spared } => descend(&[*top], spared),
+            Self::Jobs { top, spared } => {
+                let job = |seen: &Seen| seen.session == *top && seen.group != *top;
+                descend(&[*top], spared).into_iter().filter(job).collect()
+            }
             Self::Of { roots } => {
                 let mut found: Vec<Seen> = roots.iter().filter_map(|pid| look(*pid)).collect();
                 let below = descend(roots, roots);
@@ -159,20 +167,20 @@ fn snapshot() -> Vec<Seen> {
 
 fn look(pid: u32) -> Option<Seen> {
     let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    let (parent, started) = parse(&stat)?;
-    Some(Seen { pid, parent, started })
+    parse(pid, &stat)
 }
 
-/// Parent and start time out of a `stat` line (proc_pid_stat(5), fields 4 and 22); `None` for a zombie. The name may
-/// hold anything, so look behind its last bracket.
-fn parse(stat: &[u8]) -> Option<(u32, u64)> {
+/// A `stat` line (proc_pid_stat(5), fields 4, 5, 6 and 22); `None` for a zombie. The name may hold anything, so look
+/// behind its last bracket.
+fn parse(pid: u32, stat: &[u8]) -> Option<Seen> {
     let end_of_name = stat.iter().rposition(|byte| *byte == b')')?;
     let fields = std::str::from_utf8(stat.get(end_of_name + 2..)?).ok()?;
     let fields: Vec<&str> = fields.split(' ').collect();
     let alive = !matches!(*fields.first()?, "Z" | "X");
-    let parent = fields.get(1)?.parse().ok()?;
+    let number = |at: usize| fields.get(at)?.parse::<u32>().ok();
+    let (parent, group, session) = (number(1)?, number(2)?, number(3)?);
     let started = fields.get(19)?.parse().ok()?;
-    alive.then_some((parent, started))
+    alive.then_some(Seen { pid, parent, group, session, started })
 }
 
 #[cfg(test)]
@@ -181,11 +189,12 @@ mod tests {
 
     #[test]
     fn a_hostile_name_is_not_read_as_fields() {
-        let rest = "42 7 7 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 100 200";
-        assert_eq!(parse(format!("7 (a) R 99 (b) S {rest}").as_bytes()), Some((42, 987_654)));
-        assert_eq!(parse(format!("7 (sh) Z {rest}").as_bytes()), None);
-        assert_eq!(parse(b"7 (sh) S 42"), None);
-        assert_eq!(parse(b"7 (sh"), None);
+        let rest = "42 8 9 0 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 100 200";
+        let seen = Seen { pid: 7, parent: 42, group: 8, session: 9, started: 987_654 };
+        assert_eq!(parse(7, format!("7 (a) R 99 (b) S {rest}").as_bytes()), Some(seen));
+        assert_eq!(parse(7, format!("7 (sh) Z {rest}").as_bytes()), None);
+        assert_eq!(parse(7, b"7 (sh) S 42"), None);
+        assert_eq!(parse(7, b"7 (sh"), None);
     }
 
     #[test]

@@ -117,13 +117,26 @@ pub enum Members {
         /// Pids inside.
         spared: Vec<u32>,
     },
+    /// What is below a process, in its session but not in its process group: jobs of a shell with job control. But not
+    /// `spared` and what is below them.
+    Jobs {
+        /// Its pid inside.
+        top: u32,
+        /// Pids inside.
+        spared: Vec<u32>,
+    },
     /// These and what is below them.
     Of {
         /// Pids inside.
         roots: Vec<u32>,
     },
 }
-wire!(enum Members { 1 => Command { command }, 2 => Below { top, spared }, 3 => Of { roots } });
+wire!(enum Members {
+    1 => Command { command },
+    2 => Below { top, spared },
+    3 => Of { roots },
+    4 => Jobs { top, spared },
+});
 
 /// The plan as init gets it.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -45,6 +45,7 @@ fn members() -> impl Strategy<Value = Members> {
     prop_oneof![
         any::<u64>().prop_map(|command| Members::Command { command }),
         (any::<u32>(), pids()).prop_map(|(top, spared)| Members::Below { top, spared }),
+        (any::<u32>(), pids()).prop_map(|(top, spared)| Members::Jobs { top, spared }),
         pids().prop_map(|roots| Members::Of { roots }),
     ]
 }

@@ -32,6 +32,8 @@ pub(crate) enum Event {
     Dumped,
     /// Nothing was asked for some time.
     Rested,
+    /// The last snapshot is old, and there has been no rest.
+    Due,
     /// The shell has ended; it was killed to be replaced, or it did so by itself.
     ShellEnded { replace: bool },
     /// A new shell holds what the snapshot says.
@@ -95,12 +97,19 @@ pub(crate) struct Machine {
     queue: VecDeque<(u64, Kind)>,
     /// Something has run since the last snapshot.
     stale: bool,
+    /// A snapshot is taken before the next command.
+    due: bool,
 }
 
 impl Machine {
     /// A session whose shell waits for its first command.
     pub(crate) fn new() -> Self {
-        Self { phase: Phase::Idle, queue: VecDeque::new(), stale: true }
+        Self { phase: Phase::Idle, queue: VecDeque::new(), stale: true, due: false }
+    }
+
+    /// Whether something has run since the last snapshot.
+    pub(crate) fn is_stale(&self) -> bool {
+        self.stale && !self.is_dead()
     }
 
     /// Whether a snapshot should be taken when nothing is asked for a while.
@@ -135,6 +144,10 @@ impl Machine {
             Event::Settled => self.settled(),
             Event::Dumped => self.dumped(),
             Event::Rested => self.rested(),
+            Event::Due => {
+                self.due = self.stale;
+                Vec::new()
+            }
             Event::ShellEnded { replace } => self.shell_ended(replace),
             Event::Restored => self.restored(),
             Event::NotRestored => self.not_restored(),
@@ -178,7 +191,7 @@ impl Machine {
     fn dumped(&mut self) -> Vec<Effect> {
         let Phase::Dumping { job } = self.phase else { return Vec::new() };
         self.phase = Phase::Idle;
-        self.stale = false;
+        (self.stale, self.due) = (false, false);
         job.map(|job| Effect::Snapshot { job }).into_iter().collect()
     }
 
@@ -234,6 +247,10 @@ impl Machine {
     fn next(&mut self) -> Option<Effect> {
         if self.phase != Phase::Idle {
             return None;
+        }
+        if self.due {
+            self.phase = Phase::Dumping { job: None };
+            return Some(Effect::Dump { job: None });
         }
         let (job, kind) = self.queue.pop_front()?;
         Some(match kind {
@@ -336,6 +353,21 @@ mod tests {
     }
 
     #[test]
+    fn a_session_that_never_rests_is_written_down_all_the_same() {
+        play(&[
+            (run(1), &[Effect::Begin { job: 1 }]),
+            (run(2), &[]),
+            (Event::Due, &[]),
+            (DONE, &[Effect::Conclude { job: 1 }, Effect::Dump { job: None }]),
+            (Event::Dumped, &[Effect::Begin { job: 2 }]),
+            (DONE, &[Effect::Conclude { job: 2 }]),
+            (Event::Due, &[Effect::Dump { job: None }]),
+            (Event::Dumped, &[]),
+            (Event::Due, &[]),
+        ]);
+    }
+
+    #[test]
     fn a_shell_that_ends_takes_the_queue_with_it() {
         play(&[
             (run(1), &[Effect::Begin { job: 1 }]),
@@ -394,6 +426,7 @@ mod tests {
             Event::Settled,
             Event::Dumped,
             Event::Rested,
+            Event::Due,
             EXIT,
             RESET,
             Event::Restored,

@@ -64,6 +64,11 @@ pub(super) fn text_of(invocation: &Invocation) -> Option<Vec<u8>> {
     }
 }
 
+/// Whether there is nothing in it to run: blanks and comments.
+pub(super) fn is_blank(text: &[u8]) -> bool {
+    text.split(|byte| *byte == b'\n').map(<[u8]>::trim_ascii).all(|line| matches!(line.first(), None | Some(b'#')))
+}
+
 fn quoted(argv: &[OsString]) -> Vec<u8> {
     let words: Vec<Vec<u8>> = argv.iter().map(|word| quote(word.as_bytes())).collect();
     words.join(&b' ')
@@ -131,6 +136,16 @@ mod tests {
         assert_eq!(long.bytes.len(), ORDER);
         let order = Order::decode(&long.bytes).unwrap();
         assert_eq!((order.flags, order.token), (PAYLOAD_IN_FILE, [7; TOKEN]));
+    }
+
+    #[test]
+    fn blanks_and_comments_are_nothing_to_run() {
+        for text in ["", " \t\n", "# a", "  # a\n\n#b; echo"] {
+            assert!(is_blank(text.as_bytes()), "{text:?}");
+        }
+        for text in [":", "# a\ntrue", "true # a"] {
+            assert!(!is_blank(text.as_bytes()), "{text:?}");
+        }
     }
 
     #[test]

@@ -39,6 +39,9 @@ pub(crate) const ASKS_MAX: usize = 32;
 /// After so long without a command the shell is asked what it holds, so that little is lost if it must be replaced.
 const REST: Duration = Duration::from_millis(25);
 
+/// A session that is never idle is asked all the same, between two commands, when its last snapshot is so old.
+const OLD: Duration = Duration::from_secs(1);
+
 /// What others ask of a session.
 #[derive(Debug)]
 pub(crate) enum Ask {
@@ -91,6 +94,7 @@ enum Happening {
     Dump,
     Settled,
     Rested,
+    Due,
 }
 
 /// A session.
@@ -113,6 +117,7 @@ pub(crate) struct Owner {
     snapshot: Option<Arc<Snapshot>>,
     settling: Option<Process>,
     rest_at: Option<Instant>,
+    due_at: Option<Instant>,
     restart_from: StartFrom,
     failed: Option<Error>,
     lost: Option<(i32, Usage)>,
@@ -145,6 +150,7 @@ impl Owner {
             snapshot,
             settling: None,
             rest_at: Some(Instant::now() + REST),
+            due_at: None,
             restart_from: StartFrom::Snapshot,
             failed: None,
             lost: None,
@@ -176,12 +182,17 @@ impl Owner {
                     self.rest_at = None;
                     self.on(Event::Rested).await;
                 }
+                Happening::Due => {
+                    self.due_at = None;
+                    self.on(Event::Due).await;
+                }
             }
         }
     }
 
     async fn next(&mut self) -> Happening {
         let rest_at = self.rest_at.filter(|_| self.machine.wants_rest());
+        let due_at = self.due_at;
         let alive = !self.machine.is_dead();
         let Self { asks, shell, dump, settling, .. } = self;
         let Some(Shell { wire, news, .. }) = shell else { return Happening::Ask(asks.recv().await) };
@@ -194,6 +205,7 @@ impl Owner {
             () = readable(reader), if reader.is_some() => Happening::Dump,
             () = settled(settling.as_ref()), if settling.is_some() => Happening::Settled,
             () = sleep_until(rest_at.unwrap_or_else(Instant::now)), if rest_at.is_some() => Happening::Rested,
+            () = sleep_until(due_at.unwrap_or_else(Instant::now)), if due_at.is_some() => Happening::Due,
         }
     }
 
@@ -368,7 +380,7 @@ impl Owner {
         // A shell that cannot be told has ended; its end is told next.
         shell.wire.order(Task::Run, &order::payload(&spec.command, &text), &standard).ok();
         let part = Part::new(Arc::clone(&shell.process), number, self.background.clone());
-        self.turn = Some(Turn::begin(&self.shared, *command, part, ours));
+        self.turn = Some(Turn::begin(&self.shared, *command, part, ours, order::is_blank(&text)));
         self.rest_at = None;
         Vec::new()
     }
@@ -418,8 +430,15 @@ impl Owner {
 
     /// Puts the shell that has ended aside.
     fn retire(&mut self) {
+        let link = &self.shared.link;
+        self.old.retain_mut(|(tree, news, number)| {
+            let over = tree.is_empty() || is_told_empty(news);
+            if over {
+                link.forget(*number);
+            }
+            !over
+        });
         if let Some(Shell { tree, news, number, .. }) = self.shell.take() {
-            self.old.retain(|(tree, _, _)| !tree.is_empty());
             self.old.push((tree, news, number));
         }
     }
@@ -469,6 +488,11 @@ impl Owner {
         if self.machine.wants_rest() {
             self.rest_at.get_or_insert_with(|| Instant::now() + REST);
         }
+        if self.machine.is_stale() {
+            self.due_at.get_or_insert_with(|| Instant::now() + OLD);
+        } else {
+            self.due_at = None;
+        }
         self.status.send_modify(|status| {
             status.running = running;
             status.queued = queued;
@@ -500,6 +524,11 @@ impl Owner {
             self.refuse(job, |_| Error::SandboxGone);
         }
     }
+}
+
+/// Whether a warden has said that nothing is left.
+fn is_told_empty(news: &mut mpsc::Receiver<News>) -> bool {
+    std::iter::from_fn(|| news.try_recv().ok()).any(|news| matches!(news, News::TreeEmpty | News::WardenLost))
 }
 
 async fn readable(reader: Option<&Reader>) {

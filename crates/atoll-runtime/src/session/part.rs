@@ -139,7 +139,9 @@ impl Part {
     /// A signal that is to end the command also makes the shell give it up: else it would only start the next part.
     pub(crate) async fn signal(&self, link: &Link, signal: i32) -> Result<u64, Error> {
         if signal == Signal::INT.number() && self.shell.interrupt(self.turn) {
-            return Ok(1);
+            // With job control (`set -m`) what runs in the foreground has a group of its own.
+            let jobs = Members::Jobs { top: self.shell.pid, spared: self.spared.clone() };
+            return link.sweep(jobs, signal).await.map(|count| count + 1);
         }
         if signal == Signal::TERM.number() {
             self.shell.give_up(self.turn);

@@ -29,11 +29,13 @@ pub(super) struct Turn {
     pub(super) process: Process,
     shared: Arc<Shared>,
     news: mpsc::Sender<News>,
+    /// There is nothing in it to run.
+    blank: bool,
 }
 
 impl Turn {
     /// The shell has been given the command; from here on a task owns its output and its limits.
-    pub(super) fn begin(shared: &Arc<Shared>, command: Command, part: Part, ends: OurEnds) -> Self {
+    pub(super) fn begin(shared: &Arc<Shared>, command: Command, part: Part, ends: OurEnds, blank: bool) -> Self {
         let Command { process, status, mut controls, captures } = command;
         let (news, heard) = mpsc::channel(NEWS_MAX);
         let started_at = SystemTime::now();
@@ -57,7 +59,7 @@ impl Turn {
             status.started_at = started_at.into();
             status.begun = true;
         });
-        let turn = Self { process: process.clone(), shared: Arc::clone(shared), news };
+        let turn = Self { process: process.clone(), shared: Arc::clone(shared), news, blank };
         let shared = Arc::clone(shared);
         tokio::spawn(async move {
             let driven = run.drive(&mut controls, &status).await;
@@ -87,7 +89,8 @@ impl Turn {
                 News::NotRun { error: Error::CwdNotFound { cwd, why } }
             }
             Kind::Done | Kind::Ready | Kind::Dumped => News::Reported {
-                status: report.status,
+                // Where nothing ran, what the shell reports is still the status of what ran before.
+                status: if self.blank { 0 } else { report.status },
                 given_up: (report.flags & message::GIVEN_UP != 0).then_some(reason),
                 user_us: report.user_us,
                 system_us: report.system_us,

@@ -97,6 +97,7 @@ unsafe extern "C" {
     pub(super) static mut wait_signal_received: c_int;
     pub(super) static mut array_needs_making: c_int;
     pub(super) static mut read_but_dont_execute: c_int;
+    pub(super) static mut current_fds_to_close: *mut c_void;
     pub(super) static mut startup_state: c_int;
     pub(super) static mut parse_and_execute_level: c_int;
     pub(super) static mut indirection_level: c_int;
@@ -113,6 +114,9 @@ unsafe extern "C" {
     pub(super) fn signal_is_trapped(signal: c_int) -> c_int;
     pub(super) fn signal_is_ignored(signal: c_int) -> c_int;
     pub(super) fn termsig_handler(signal: c_int);
+    pub(super) fn stop_making_children();
+    pub(super) fn cleanup_the_pipeline();
+    pub(super) fn notify_and_cleanup();
     pub(super) fn restore_sigmask();
     pub(super) fn set_shellopts();
 

@@ -23,6 +23,7 @@ const F_SETFD: c_int = 2;
 const F_GETFL: c_int = 3;
 const FD_CLOEXEC: c_int = 1;
 const O_ACCMODE: c_int = 3;
+const O_WRONLY: c_int = 1;
 const O_APPEND: c_int = 0o2000;
 const O_CLOEXEC: c_int = 0o2_000_000;
 const O_DIRECTORY: c_int = if cfg!(target_arch = "aarch64") { 0o40_000 } else { 0o200_000 };
@@ -107,6 +108,8 @@ unsafe extern "C" {
     fn getrlimit(resource: c_int, limit: *mut Rlimit) -> c_int;
     fn getrusage(who: c_int, usage: *mut Rusage) -> c_int;
     fn __errno_location() -> *mut c_int;
+    fn __fpurge(stream: *mut c_void);
+    static stdout: *mut c_void;
     fn syscall(number: c_long, ...) -> c_long;
     #[link_name = "close"]
     fn c_close(fd: Fd) -> c_int;
@@ -134,6 +137,12 @@ pub(super) fn exit_now(code: c_int) -> ! {
 pub(super) fn pid() -> c_int {
     // SAFETY: no arguments.
     unsafe { c_getpid() }
+}
+
+/// Drops what was printed but not yet written.
+pub(super) fn forget_unwritten() {
+    // SAFETY: the C library's own stream, from the only thread.
+    unsafe { __fpurge(stdout) };
 }
 
 /// Closes, whatever it was.
@@ -347,6 +356,18 @@ pub(super) fn each_open(mut found: impl FnMut(Fd)) {
     // SAFETY: `count` is at most the length of the array.
     unsafe { poll(fds.as_mut_ptr(), count, 0) };
     fds[..count].iter().filter(|entry| entry.revents & POLLNVAL == 0).for_each(|entry| found(entry.fd));
+}
+
+/// Where what is written goes nowhere; never one of the standard three.
+pub(super) fn open_nowhere() -> Option<Fd> {
+    // SAFETY: a C string.
+    let fd = unsafe { open(c"/dev/null".as_ptr(), O_WRONLY | O_CLOEXEC) };
+    if !(0..3).contains(&fd) {
+        return (fd >= 0).then_some(fd);
+    }
+    let above = duplicate_above(fd, 3);
+    close(fd);
+    (above >= 0).then_some(above)
 }
 
 /// A directory by descriptor, out of the way of the user's own numbers.

@@ -168,6 +168,9 @@ impl Shell {
         let inline = &incoming.0[message::ORDER..length];
         match (order.task, passed.as_slice()) {
             (Task::Dump, [output]) => {
+                if order.flags & message::FORGET_INTERRUPTS != 0 {
+                    forget_the_dead();
+                }
                 dump::dump(*output);
                 c::close(*output);
                 Report::new(Kind::Dumped, order.token)
@@ -186,6 +189,9 @@ impl Shell {
 
     fn run(&mut self, order: &Order, payload: &[u8], standard: [Fd; 3]) -> Report {
         self.standard.give(standard);
+        if order.flags & message::FORGET_INTERRUPTS != 0 {
+            forget_the_dead();
+        }
         let mut pieces = Pieces::new(payload);
         let mut report = Report::new(Kind::Done, order.token);
 
@@ -266,6 +272,22 @@ fn forget_interrupts() {
     });
 }
 
+/// What was killed with the last command, bash would announce in the middle of this one: it may do so to nobody.
+fn forget_the_dead() {
+    const ERRORS: Fd = 2;
+    let Some(nowhere) = c::open_nowhere() else { return };
+    let (kept, close_on_exec) = (c::duplicate(ERRORS), c::closes_on_exec(ERRORS));
+    c::duplicate_onto(nowhere, ERRORS, false);
+    c::close(nowhere);
+    // SAFETY: bash's own function, from its only thread.
+    unsafe { bash::notify_and_cleanup() };
+    c::close(ERRORS);
+    if kept >= 0 {
+        c::duplicate_onto(kept, ERRORS, close_on_exec);
+        c::close(kept);
+    }
+}
+
 /// Gives the text to bash. `true` if it was given up; ends the process where the text ends the shell.
 fn run_text(text: &[u8]) -> bool {
     // SAFETY: bash's own functions from its only thread. The copy of the text is freed by bash. `top_level` is where
@@ -279,6 +301,8 @@ fn run_text(text: &[u8]) -> bool {
             bash::read_but_dont_execute = 0;
             bash::set_shellopts();
         }
+        // After an error in an expansion bash leaves it pointing to freed memory, which the next child would read.
+        bash::current_fds_to_close = null_mut();
         let copy: *mut u8 = bash::xmalloc(text.len()).cast();
         core::ptr::copy_nonoverlapping(text.as_ptr(), copy, text.len());
         bash::indirection_level = 0;
@@ -295,6 +319,11 @@ fn run_text(text: &[u8]) -> bool {
         }
         if given_up {
             forget_interrupts();
+            // A pipeline of which it had begun to make the processes: the next command would take it over.
+            bash::stop_making_children();
+            bash::cleanup_the_pipeline();
+            // What a builtin was about to print, it would print into the next command.
+            c::forget_unwritten();
         }
         if bash::last_command_exit_value == bash::BAD_SYNTAX {
             bash::last_command_exit_value = 2;
