@@ -10,7 +10,6 @@ use crate::place::Place;
 #[derive(Debug)]
 pub(crate) struct Leash {
     process: Process,
-    place: Place,
     on_drop: OnDisconnect,
 }
 
@@ -21,7 +20,7 @@ impl Leash {
         let (hand_over, handed) = oneshot::channel();
         // In a task of its own, so that the start is seen through. If nobody takes the leash, it is dropped, and acts.
         tokio::spawn(async move {
-            let started = place.start(spec).await.map(|process| Self { process, place, on_drop });
+            let started = place.start(spec).await.map(|process| Self { process, on_drop });
             drop(hand_over.send(started));
         });
         handed.await.unwrap_or(Err(Error::SandboxGone))
@@ -42,8 +41,9 @@ impl Drop for Leash {
         match self.on_drop {
             OnDisconnect::Keep => {}
             OnDisconnect::Kill => {
-                let (place, process) = (self.place.clone(), self.process.clone());
-                tokio::spawn(async move { place.end(&process).await });
+                let process = self.process.clone();
+                let grace = process.spec().command.grace;
+                tokio::spawn(async move { process.kill(grace).await });
             }
         }
     }

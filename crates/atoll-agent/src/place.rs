@@ -27,15 +27,4 @@ impl Place {
             Self::Session(session) => session.begin(spec).await,
         }
     }
-
-    /// Ends what was started here. What waits in a queue never begins.
-    pub(crate) async fn end(&self, process: &Process) {
-        if let Self::Session(session) = self
-            && session.cancel(process.id()).await.unwrap_or(false)
-        {
-            return;
-        }
-        // One that has ended by now needs nothing.
-        drop(process.kill(process.spec().command.grace).await);
-    }
 }

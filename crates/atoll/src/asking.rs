@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use atoll_client::Client;
 use atoll_client::Until;
-use atoll_protocol::{Encoding, ExecRequest, ProcessId, SessionId, StartRequest, StdinMode};
+use atoll_protocol::{Encoding, ErrorCode, ExecRequest, ProcessId, SessionId, StartRequest, StdinMode};
 use clap::{Args, ValueEnum};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
@@ -99,7 +99,7 @@ pub(crate) async fn run(
                 None => client.exec_stream(request)?,
                 Some(session) => client.session_exec_stream(session, request)?,
             };
-            let asked = Asked { client, session, id: stream.id().clone(), grace };
+            let asked = Asked { client, id: stream.id().clone(), grace };
             let code = following::follow(Source::Exec(Box::new(stream)), &asked, &mut interrupts).await;
             asked.forget().await;
             code
@@ -123,7 +123,7 @@ async fn fed(
     };
     let follow = client.follow(&info.id, 0, Until::End);
     feed(client.clone(), info.id.clone(), local::input(STDIN_PIECE));
-    let asked = Asked { client, session, id: info.id, grace };
+    let asked = Asked { client, id: info.id, grace };
     let code = following::follow(Source::Follow(Box::new(follow)), &asked, interrupts).await;
     asked.forget().await;
     code
@@ -157,7 +157,7 @@ async fn whole(
     }
     let id = Client::new_process_id()?;
     request.id = Some(id.clone());
-    let asked = Asked { client: client.clone(), session: session.clone(), id, grace };
+    let asked = Asked { client: client.clone(), id, grace };
     let exec = async {
         match &session {
             None => client.exec(&request).await,
@@ -166,11 +166,16 @@ async fn whole(
     };
     tokio::pin!(exec);
     let (result, interrupted) = tokio::select! {
-        result = &mut exec => (result?, None),
+        result = &mut exec => (result, None),
         number = interrupts.next() => {
             asked.end(asked.grace).await;
-            (exec.await?, Some(number))
+            (exec.await, Some(number))
         }
+    };
+    let result = match (result, interrupted) {
+        // It was still waiting for its turn.
+        (Err(error), Some(number)) if error.code() == Some(ErrorCode::CommandCancelled) => return Ok(128 + number),
+        (result, _) => result?,
     };
     asked.forget().await;
     printer::json(&result)?;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use atoll_client::{Client, ExecEvent, ExecStream, Follow, FollowEvent};
-use atoll_protocol::{EndRecord, Gap, KillRequest, ProcessId, SessionId};
+use atoll_protocol::{EndRecord, Gap, KillRequest, ProcessId};
 use tokio::time::timeout;
 
 use crate::failure::Failure;
@@ -19,20 +19,14 @@ const LAST_WORDS: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) struct Asked {
     pub(crate) client: Client,
-    pub(crate) session: Option<SessionId>,
     pub(crate) id: ProcessId,
     /// Between TERM and KILL, if not as the command was started with.
     pub(crate) grace: Option<Duration>,
 }
 
 impl Asked {
-    /// Ends it. What waits in a session's queue never begins; one that is over needs nothing.
+    /// Ends it. One that is over needs nothing.
     pub(crate) async fn end(&self, grace: Option<Duration>) {
-        if let Some(session) = &self.session
-            && self.client.session_cancel(session, &self.id).await.unwrap_or(false)
-        {
-            return;
-        }
         let grace_ms = grace.and_then(|grace| u64::try_from(grace.as_millis()).ok());
         drop(self.client.kill(&self.id, &KillRequest { grace_ms }).await);
     }

@@ -101,6 +101,9 @@ fn commands_wait_in_order_and_can_be_cancelled() {
         assert_eq!((second.state, third.session), (ProcessState::Starting, Some(s.clone())));
         eventually("two wait", async || f.client.session(&s).await.unwrap().queued == 2).await;
         assert!(soon(f.client.session_cancel(&s, &id("second"))).await.unwrap());
+        queue("fourth", "touch /tmp/never").await;
+        let receipt = soon(f.client.kill(&id("fourth"), &KillRequest::default())).await.unwrap();
+        assert_eq!((receipt.signalled, receipt.survivors), (0, 0), "a kill takes it out of the queue, too");
         let gone = soon(f.client.process(&id("second"))).await.unwrap_err();
         assert_eq!(gone.code(), Some(ErrorCode::ProcessNotFound), "a command that never ran leaves nothing");
         assert!(!soon(f.client.session_cancel(&s, &id("first"))).await.unwrap(), "it has begun");
@@ -199,7 +202,7 @@ fn a_snapshot_tells_everything_and_bytes_exactly() {
             &s,
             r#"cd /tmp; umask 027; set -o pipefail; shopt -s extglob; set -- one "two words"; alias ll='ls -l'
                export MODE=fast; declare -i N=7; LIST=(a "b c"); ODD=$'\xff'; declare -r FIXED=1
-               greet() { echo hi; }; trap 'echo bye' INT; ulimit -Sn 512"#,
+               greet() { echo hi; }; trap 'echo bye' INT; ulimit -Sn 512; exec 7</dev/null"#,
         )
         .await;
         let snapshot = soon(f.client.session_snapshot(&s)).await.unwrap();
@@ -219,7 +222,7 @@ fn a_snapshot_tells_everything_and_bytes_exactly() {
         assert_eq!(snapshot.positional[1].data, "two words");
         let files = snapshot.limits.iter().find(|limit| limit.resource == "nofile").unwrap();
         assert_eq!(files.soft, Some(512));
-        assert!(!snapshot.not_carried.jobs);
+        assert_eq!((snapshot.not_carried.descriptors, snapshot.not_carried.jobs), (vec![7], false));
     });
 }
 

@@ -26,10 +26,12 @@ use crate::fleet::{Handle, InUse, Need};
 use crate::metrics::While;
 use crate::placement::{Agent, Wire};
 
-/// What a request to a sandbox asks for, by its head. A WebSocket takes input, so it is more than a look.
-pub(crate) fn verb(method: &Method, headers: &HeaderMap) -> Verb {
-    let looks = matches!(*method, Method::GET | Method::HEAD);
-    if looks && headers::upgrade(headers).is_none() { Verb::Read } else { Verb::Exec }
+/// What a request to a sandbox asks for, by its head. A WebSocket takes input, so it is more than a look; and so is a
+/// session's snapshot, for which its shell has to run, and which tells the values of its variables.
+pub(crate) fn verb(request: &Request) -> Verb {
+    let looks = matches!(*request.method(), Method::GET | Method::HEAD);
+    let runs = headers::upgrade(request.headers()).is_some() || path::is_snapshot(request.uri().path());
+    if looks && !runs { Verb::Read } else { Verb::Exec }
 }
 
 /// Passes a request on to the sandbox's agent, which is started if need be.
@@ -37,7 +39,7 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, request: Request) -> 
     let target = path::to_agent(request.uri().path(), request.uri().query())?;
     let handle = app.fleet.get(name)?;
     let in_use = handle.enter();
-    let need = if verb(request.method(), request.headers()) == Verb::Read { Need::Look } else { Need::Run };
+    let need = if verb(&request) == Verb::Read { Need::Look } else { Need::Run };
     let agent = handle.reach(name, need).await?;
     let wire = connect(app, name, &handle, agent.clone()).await?;
     let response = pass(app, name, wire, target, request, in_use).await?;

@@ -25,9 +25,25 @@ pub(super) fn to_agent(path: &str, query: Option<&str>) -> Result<String, Error>
     })
 }
 
+/// Whether a session's snapshot is asked for.
+pub(super) fn is_snapshot(path: &str) -> bool {
+    let rest: Vec<_> = path.split('/').skip(4).collect();
+    matches!(rest[..], ["sessions", _, "snapshot"])
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_snapshot_is_told_apart() {
+        assert!(is_snapshot("/v1/sandboxes/a/sessions/s/snapshot"));
+        for path in
+            ["/v1/sandboxes/a/sessions/snapshot", "/v1/sandboxes/a/processes/snapshot/output", "/v1/sandboxes/a"]
+        {
+            assert!(!is_snapshot(path), "{path}");
+        }
+    }
 
     #[test]
     fn the_rest_of_a_path_is_the_agents() {

@@ -209,6 +209,6 @@ pub(super) async fn inside(
     Name(name): Name,
     request: Request,
 ) -> Result<Response, Error> {
-    caller.must(proxy::verb(request.method(), request.headers()), &name)?;
+    caller.must(proxy::verb(&request), &name)?;
     proxy::forward(&app, &name, request).await
 }

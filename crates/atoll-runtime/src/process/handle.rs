@@ -155,11 +155,22 @@ impl Process {
     }
 
     /// Ends the whole tree: TERM, then KILL after `grace`. Done already is fine: nothing was signalled, nothing survives.
+    /// What waits in a session's queue never begins.
     pub async fn kill(&self, grace: Duration) -> Result<KillReceipt, Error> {
+        if self.state() == ProcessState::Starting && self.leaves_queue().await {
+            return Ok(KillReceipt { signalled: 0, survivors: 0 });
+        }
         match self.ask(|done| Control::Kill { grace, done }).await {
             Err(Error::ProcessEnded { .. }) => Ok(KillReceipt { signalled: 0, survivors: 0 }),
             other => other,
         }
+    }
+
+    /// `false` if it waits in no queue (any more).
+    async fn leaves_queue(&self) -> bool {
+        let (Some(session), Ok(shared)) = (&self.inner.spec.session, self.shared()) else { return false };
+        let Ok(session) = shared.sessions.get(session) else { return false };
+        session.cancel(&self.inner.id).await.unwrap_or(false)
     }
 
     /// Writes to its standard input. `offset` is the position of the first byte in all that was ever written: a

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use atoll_protocol::{CreateSandbox, CreateToken, ErrorCode, ExecRequest, SandboxName, Scope, Verb};
+use atoll_protocol::{CreateSandbox, CreateToken, ErrorCode, ExecRequest, SandboxName, Scope, SessionId, Verb};
 
 use super::{Server, sh, state, wait};
 use crate::harness::Home;
@@ -36,6 +36,8 @@ fn a_token_is_good_for_its_own_sandboxes_and_verbs_only() {
         forbidden(client.create_sandbox(&CreateSandbox { name: Some(other), ..Default::default() }).await.map(drop));
         forbidden(client.create_sandbox(&CreateSandbox::default()).await.map(drop));
         forbidden(client.create_token(&asked).await.map(drop));
+        let session = SessionId::new("s").unwrap();
+        forbidden(client.inside(&SandboxName::new("other-1").unwrap()).session_snapshot(&session).await.map(drop));
         forbidden(client.tokens().await.map(drop));
         let seen = client.list_sandboxes(&Default::default(), None).await.unwrap().sandboxes;
         assert_eq!(seen.iter().map(|sandbox| &sandbox.name).collect::<Vec<_>>(), [&mine]);
