@@ -18,13 +18,14 @@ use crate::{request_id, routes};
 #[openapi(
     info(
         title = "Atoll",
-        description = "One sandbox over HTTP: commands, processes, terminals and their output.",
+        description = "One sandbox over HTTP: commands, processes, sessions, terminals and their output.",
         license(name = "Apache-2.0 OR MIT")
     ),
     tags(
         (name = "sandbox", description = "The sandbox as a whole."),
         (name = "exec", description = "One command, run to its end."),
         (name = "processes", description = "Commands with a life of their own."),
+        (name = "sessions", description = "Shells that remember: one bash each, one command at a time."),
         (name = "terminals", description = "Programs behind a pseudo-terminal."),
     ),
     components(schemas(

@@ -5,11 +5,12 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use atoll_protocol::{
-    Background, Encoding, ExecRequest, HttpCondition, LogCondition, PortCondition, ReadyCondition, RestartPolicy,
-    SignalScope, StartRequest, StdinMode, TerminalRequest, WindowSize,
+    Background, Encoding, ExecRequest, HttpCondition, LogCondition, PortCondition, ReadyCondition, RestartFrom,
+    RestartPolicy, SessionRequest, SignalScope, StartRequest, StdinMode, TerminalRequest, WindowSize,
 };
 use atoll_runtime::{
-    Command, HttpCheck, Invocation, LogPattern, PortCheck, ProcessSpec, Readiness, Restart, Stdin, TerminalSpec,
+    Command, HttpCheck, Invocation, LogPattern, PortCheck, ProcessSpec, Readiness, Restart, SessionSpec, StartFrom,
+    Stdin, TerminalSpec,
 };
 
 use crate::error::Refusal;
@@ -61,6 +62,26 @@ pub(crate) fn start(request: StartRequest) -> Result<ProcessSpec, Refusal> {
     let readiness = request.ready.map(readiness).transpose()?;
     let restart = restart(request.restart);
     Ok(ProcessSpec { id: request.id, labels: request.labels, restart, readiness, ..ProcessSpec::new(command) })
+}
+
+/// The session that is to be made.
+pub(crate) fn session(request: SessionRequest) -> SessionSpec {
+    SessionSpec {
+        id: request.id,
+        cwd: request.cwd.map(Into::into),
+        env: changes(request.env),
+        user: request.user,
+        timeout: millis(request.timeout_ms),
+        options: request.options,
+    }
+}
+
+/// What a dead session is started from.
+pub(crate) fn restart_from(given: RestartFrom) -> StartFrom {
+    match given {
+        RestartFrom::Snapshot => StartFrom::Snapshot,
+        RestartFrom::Nothing => StartFrom::Nothing,
+    }
 }
 
 /// The terminal that is to be opened.

@@ -1,7 +1,7 @@
 //! Taking requests apart. Whatever is wrong with one is told in the one error shape, with the name of the field.
 
-use atoll_protocol::{ErrorCode, InvalidId, ProcessId, TerminalId};
-use atoll_runtime::{Process, Terminal};
+use atoll_protocol::{ErrorCode, InvalidId, ProcessId, SessionId, TerminalId};
+use atoll_runtime::{Error, Process, Session, Terminal};
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use bytes::Bytes;
@@ -129,6 +129,39 @@ impl FromRequestParts<Agent> for ThisTerminal {
     }
 }
 
+/// The session that the path names.
+#[derive(Debug)]
+pub(crate) struct ThisSession(pub(crate) Session);
+
+impl FromRequestParts<Agent> for ThisSession {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, agent: &Agent) -> Result<Self, Refusal> {
+        let id: SessionId = id(parts).await?;
+        Ok(Self(agent.sandbox().session(&id)?))
+    }
+}
+
+/// A session and one of its commands, both named by the path.
+#[derive(Debug)]
+pub(crate) struct ThisCommand(pub(crate) Session, pub(crate) Process);
+
+impl FromRequestParts<Agent> for ThisCommand {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, agent: &Agent) -> Result<Self, Refusal> {
+        let Path((session, process)) = Path::<(String, String)>::from_request_parts(parts, &())
+            .await
+            .map_err(|error| Refusal::invalid(error.body_text()))?;
+        let session = agent.sandbox().session(&checked(session)?)?;
+        let process = agent.sandbox().process(&checked(process)?)?;
+        if process.spec().session.as_ref() != Some(session.id()) {
+            return Err(Error::ProcessNotFound { id: process.id().to_string() }.into());
+        }
+        Ok(Self(session, process))
+    }
+}
+
 /// The id that the path holds, of something that need not be there.
 #[derive(Debug)]
 pub(crate) struct Id<T>(pub(crate) T);
@@ -147,6 +180,10 @@ async fn id<T: TryFrom<String, Error = InvalidId>>(parts: &mut Parts) -> Result<
         // A route without a place for an id: it is the last word of the path itself, and needs no decoding.
         Err(_) => parts.uri.path().rsplit('/').next().unwrap_or_default().to_owned(),
     };
+    checked(text)
+}
+
+fn checked<T: TryFrom<String, Error = InvalidId>>(text: String) -> Result<T, Refusal> {
     T::try_from(text).map_err(|error| Refusal::invalid(error.to_string()))
 }
 

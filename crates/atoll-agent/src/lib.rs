@@ -13,6 +13,7 @@ mod extract;
 mod follow;
 mod leash;
 mod listen;
+mod place;
 mod request_id;
 mod routes;
 mod server;

@@ -55,6 +55,11 @@ impl Client {
         Ok(Self::new(Address::Tcp(address.into()), Some(value)))
     }
 
+    /// The server at `host:port`, which asks for no token; or one that is given with [`Self::with_token`].
+    pub fn tcp_without_token(address: impl Into<String>) -> Self {
+        Self::new(Address::Tcp(address.into()), None)
+    }
+
     fn new(address: Address, token: Option<HeaderValue>) -> Self {
         let http = Http::builder(TokioExecutor::new())
             .pool_timer(TokioTimer::new())

@@ -24,6 +24,7 @@ pub enum ExecEvent {
 /// A command that is told as it happens. A dropped connection is not noticed, unless the command is to end with it.
 #[derive(Debug)]
 pub struct ExecStream {
+    id: ProcessId,
     subscription: Subscription,
     over: bool,
 }
@@ -34,25 +35,37 @@ impl Client {
         self.post("/exec", request).await
     }
 
+    /// An id that no other command has: who knows it beforehand can end the command before it is answered.
+    pub fn new_process_id() -> Result<ProcessId, Error> {
+        made_up()
+    }
+
     /// Runs a command and tells what it does. It gets an id, so that it is run once however often the line breaks;
     /// output comes exactly, whatever encoding is asked for.
-    pub fn exec_stream(&self, mut request: ExecRequest) -> Result<ExecStream, Error> {
-        if request.id.is_none() {
-            request.id = Some(made_up()?);
-        }
+    pub fn exec_stream(&self, request: ExecRequest) -> Result<ExecStream, Error> {
+        self.exec_stream_at("/exec".to_owned(), request)
+    }
+
+    pub(crate) fn exec_stream_at(&self, path: String, mut request: ExecRequest) -> Result<ExecStream, Error> {
+        let id = request.id.take().map_or_else(made_up, Ok)?;
+        request.id = Some(id.clone());
         request.encoding = EXACT;
         let after_break = match request.on_disconnect {
             OnDisconnect::Keep => AfterBreak::Resume,
             OnDisconnect::Kill => AfterBreak::Fail,
         };
         let body = serde_json::to_vec(&request).map_err(Error::invalid)?;
-        let question =
-            Question { method: Method::POST, path: "/exec".to_owned(), query: Vec::new(), body: Some(body.into()) };
-        Ok(ExecStream { subscription: Subscription::new(self, question, None, after_break), over: false })
+        let question = Question { method: Method::POST, path, query: Vec::new(), body: Some(body.into()) };
+        Ok(ExecStream { id, subscription: Subscription::new(self, question, None, after_break), over: false })
     }
 }
 
 impl ExecStream {
+    /// The command's id, which is known before it begins.
+    pub fn id(&self) -> &ProcessId {
+        &self.id
+    }
+
     /// The next event; `None` after the last. Dropping the future loses nothing.
     pub async fn next(&mut self) -> Result<Option<ExecEvent>, Error> {
         while !self.over {

@@ -15,6 +15,7 @@ mod process;
 mod retry;
 mod sandbox;
 mod server;
+mod session;
 mod subscription;
 mod terminal;
 

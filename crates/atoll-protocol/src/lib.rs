@@ -18,6 +18,7 @@ mod sandbox;
 mod screen;
 mod session;
 mod signal;
+mod snapshot;
 mod start;
 mod terminal;
 mod time;
@@ -36,8 +37,14 @@ pub use output::{Capture, Encoding, ExecResult, Gap, OutputEnd, OutputEvent, Out
 pub use process::{KillReceipt, ProcessInfo, ProcessList, ProcessState, StdinReceipt};
 pub use sandbox::{Isolation, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage};
 pub use screen::ScreenInfo;
-pub use session::{SessionInfo, SessionState};
+pub use session::{
+    CancelReceipt, ForkRequest, InterruptReceipt, RestartFrom, RestartRequest, SessionInfo, SessionList,
+    SessionRequest, SessionState,
+};
 pub use signal::{Signal, UnknownSignal};
+pub use snapshot::{
+    ExactText, NotCarriedInfo, ResourceLimit, ShellAlias, ShellFunction, ShellTrap, ShellVariable, SnapshotInfo,
+};
 pub use start::{ReadyCondition, RestartPolicy, StartRequest, StdinMode};
 pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalList, TerminalRequest, WindowSize};
 pub use time::Timestamp;

@@ -2,11 +2,13 @@
 //!
 //! A command's own code is passed on; a signal is 128 plus its number. The rest are Atoll's own.
 
+use std::io;
 use std::process::ExitCode;
 
 use atoll_protocol::{EndReason, EndRecord, ErrorCode};
 use atoll_runtime::Error;
 
+use crate::failure::Failure;
 use crate::printer;
 
 /// The command printed more than it may.
@@ -48,10 +50,16 @@ pub(crate) fn of_end(end: &EndRecord) -> u8 {
 
 /// The code for a command that was not run.
 pub(crate) fn of_error(error: &Error) -> u8 {
-    if error.code() == ErrorCode::CommandNotFound {
+    of_code(error.code())
+}
+
+fn of_code(code: ErrorCode) -> u8 {
+    if code == ErrorCode::CommandNotFound {
         NOT_FOUND
-    } else if error.code() == ErrorCode::NotExecutable {
+    } else if code == ErrorCode::NotExecutable {
         NOT_EXECUTABLE
+    } else if code == ErrorCode::WaitTimeout {
+        TIMEOUT
     } else {
         FAILED
     }
@@ -84,26 +92,31 @@ pub(crate) fn explain(end: &EndRecord) {
 }
 
 /// Runs a command's work to its end and turns its outcome into an exit code; a failure is told first.
-pub(crate) fn after(work: impl Future<Output = Result<u8, Error>>, as_json: bool) -> ExitCode {
+pub(crate) fn after<E: From<Error> + Into<Failure>>(
+    work: impl Future<Output = Result<u8, E>>,
+    as_json: bool,
+) -> ExitCode {
     told(outcome(tokio::runtime::Builder::new_current_thread(), work), as_json)
 }
 
 /// Runs a command's work to its end.
-pub(crate) fn outcome(
+pub(crate) fn outcome<E: From<Error>>(
     mut threads: tokio::runtime::Builder,
-    work: impl Future<Output = Result<u8, Error>>,
-) -> Result<u8, Error> {
+    work: impl Future<Output = Result<u8, E>>,
+) -> Result<u8, E> {
     let runtime = threads.enable_all().build();
     runtime.map_err(|error| Error::Internal { what: format!("failed to start: {error}") })?.block_on(work)
 }
 
 /// The exit code of an outcome; a failure is told first.
-pub(crate) fn told(outcome: Result<u8, Error>, as_json: bool) -> ExitCode {
-    match outcome {
+pub(crate) fn told<E: Into<Failure>>(outcome: Result<u8, E>, as_json: bool) -> ExitCode {
+    match outcome.map_err(Into::into) {
         Ok(code) => ExitCode::from(code),
-        Err(error) => {
-            printer::failure(&error, as_json);
-            ExitCode::from(of_error(&error))
+        Err(Failure::Printing(error)) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::from(BROKEN_PIPE),
+        Err(failure) => {
+            let body = failure.body();
+            printer::failure(&body, as_json);
+            ExitCode::from(of_code(body.code))
         }
     }
 }

@@ -54,12 +54,17 @@ impl Drop for Raw {
     }
 }
 
-/// Reads keys on a thread of its own: such a read cannot be given up, and must not hold us up at the end.
+/// Keys as they are pressed.
 pub(crate) fn keys() -> mpsc::Receiver<Bytes> {
+    input(PIECE)
+}
+
+/// Reads standard input on a thread of its own: such a read cannot be given up, and must not hold us up at the end.
+pub(crate) fn input(piece: usize) -> mpsc::Receiver<Bytes> {
     let (sender, receiver) = mpsc::channel(ON_THE_WAY);
     std::thread::spawn(move || {
         let mut keyboard = stdin().lock();
-        let mut buffer = vec![0; PIECE];
+        let mut buffer = vec![0; piece];
         while let Ok(count @ 1..) = keyboard.read(&mut buffer) {
             if sender.blocking_send(Bytes::copy_from_slice(&buffer[..count])).is_err() {
                 break;

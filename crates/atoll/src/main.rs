@@ -1,18 +1,26 @@
 //! Atoll: a self-hosted computer for agents. The one binary; one file per subcommand in `commands/`.
 
+mod asking;
 mod commands;
+mod connect;
 mod detach;
 mod exit;
+mod failure;
+mod following;
 mod interrupts;
 mod local;
 mod options;
 mod output;
 mod parse;
 mod printer;
+mod settings;
+mod table;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
+
+use commands::lifecycle::Change;
 
 /// A self-hosted computer for agents: isolated Linux sandboxes from one binary, no Docker needed.
 #[derive(Debug, Parser)]
@@ -26,9 +34,29 @@ struct Arguments {
 enum Command {
     Run(Box<commands::run::Arguments>),
     Shell(Box<commands::shell::Arguments>),
-    Agent(commands::agent::Arguments),
+    Create(Box<commands::create::Arguments>),
+    Ls(commands::ls::Arguments),
+    Inspect(commands::inspect::Arguments),
+    Rm(commands::rm::Arguments),
+    /// Let everything in a sandbox stand still, with nothing lost.
+    Pause(commands::lifecycle::Arguments),
+    /// Let a paused sandbox go on.
+    Resume(commands::lifecycle::Arguments),
+    /// End what runs in a sandbox; its files stay.
+    Stop(commands::lifecycle::Arguments),
+    /// Start a sandbox that is stopped.
+    Start(commands::lifecycle::Arguments),
+    Exec(Box<commands::exec::Arguments>),
+    Ps(commands::ps::Arguments),
+    Logs(commands::logs::Arguments),
+    Kill(commands::kill::Arguments),
+    Wait(commands::wait::Arguments),
+    Session(commands::session::Arguments),
     Serve(Box<commands::serve::Arguments>),
     Token(commands::token::Arguments),
+    Agent(commands::agent::Arguments),
+    Config(commands::config::Arguments),
+    Completions(commands::completions::Arguments),
     Doctor(commands::doctor::Arguments),
     Bench(commands::bench::Arguments),
 }
@@ -41,6 +69,22 @@ fn main() -> ExitCode {
     match arguments.command {
         Command::Run(arguments) => commands::run::run(*arguments),
         Command::Shell(arguments) => commands::shell::run(*arguments),
+        Command::Create(arguments) => commands::create::run(*arguments),
+        Command::Ls(arguments) => commands::ls::run(arguments),
+        Command::Inspect(arguments) => commands::inspect::run(arguments),
+        Command::Rm(arguments) => commands::rm::run(arguments),
+        Command::Pause(arguments) => commands::lifecycle::run(Change::Pause, arguments),
+        Command::Resume(arguments) => commands::lifecycle::run(Change::Resume, arguments),
+        Command::Stop(arguments) => commands::lifecycle::run(Change::Stop, arguments),
+        Command::Start(arguments) => commands::lifecycle::run(Change::Start, arguments),
+        Command::Exec(arguments) => commands::exec::run(*arguments),
+        Command::Ps(arguments) => commands::ps::run(arguments),
+        Command::Logs(arguments) => commands::logs::run(arguments),
+        Command::Kill(arguments) => commands::kill::run(arguments),
+        Command::Wait(arguments) => commands::wait::run(arguments),
+        Command::Session(arguments) => commands::session::run(arguments),
+        Command::Config(arguments) => commands::config::run(&arguments),
+        Command::Completions(arguments) => commands::completions::run(&arguments, self::Arguments::command()),
         Command::Agent(arguments) => commands::agent::run(arguments),
         Command::Serve(arguments) => commands::serve::run(*arguments),
         Command::Token(arguments) => commands::token::run(arguments),

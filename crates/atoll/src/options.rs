@@ -4,7 +4,7 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use atoll_isolation::Isolation;
-use atoll_protocol::SandboxName;
+use atoll_protocol::{SandboxLimits, SandboxName};
 use atoll_runtime::{Invocation, Limits, SandboxOptions, Storage};
 use clap::{Args, ValueEnum};
 
@@ -26,9 +26,9 @@ pub(crate) struct Place {
     pub(crate) user: Option<String>,
 }
 
-/// What the sandbox is like.
+/// What a sandbox may use.
 #[derive(Debug, Args)]
-pub(crate) struct SandboxArguments {
+pub(crate) struct LimitArguments {
     /// Memory that the sandbox may use (512m, 2g).
     #[arg(short, long, value_name = "SIZE", value_parser = parse::size)]
     memory: Option<u64>,
@@ -44,6 +44,21 @@ pub(crate) struct SandboxArguments {
     /// Files that each process may have open.
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(16..))]
     open_files: Option<u64>,
+}
+
+impl LimitArguments {
+    /// As a server is told them.
+    pub(crate) fn limits(&self) -> SandboxLimits {
+        let Self { memory, pids, cpus, open_files } = *self;
+        SandboxLimits { memory_bytes: memory, pids, cpu_millis: cpus, open_files }
+    }
+}
+
+/// What the sandbox is like.
+#[derive(Debug, Args)]
+pub(crate) struct SandboxArguments {
+    #[command(flatten)]
+    limits: LimitArguments,
 
     /// Name of the sandbox, which is also its host name [default: made up].
     #[arg(long, value_parser = |text: &str| SandboxName::new(text))]
@@ -63,7 +78,7 @@ pub(crate) struct SandboxArguments {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum IsolationChoice {
+pub(crate) enum IsolationChoice {
     /// Own processes, files, network and users.
     Namespaces,
     /// None: on this machine as it is.
@@ -73,18 +88,14 @@ enum IsolationChoice {
 impl SandboxArguments {
     /// As the library takes them.
     pub(crate) fn options(&self) -> SandboxOptions {
+        let SandboxLimits { memory_bytes, pids, cpu_millis, open_files } = self.limits.limits();
         SandboxOptions {
             name: self.name.clone(),
             isolation: match self.isolation {
                 IsolationChoice::Namespaces => Isolation::Namespaces,
                 IsolationChoice::None => Isolation::None,
             },
-            limits: Limits {
-                memory_bytes: self.memory,
-                pids: self.pids,
-                cpu_millis: self.cpus,
-                open_files: self.open_files,
-            },
+            limits: Limits { memory_bytes, pids, cpu_millis, open_files },
             storage: self.storage.clone().map_or(Storage::Own, Storage::Kept),
             without_cgroups: self.without_cgroups,
             ..SandboxOptions::default()

@@ -68,6 +68,12 @@ pub(crate) fn variable(text: &str) -> Result<(OsString, Option<OsString>), Strin
     }
 }
 
+/// `name=value`.
+pub(crate) fn label(text: &str) -> Result<(String, String), String> {
+    let (name, value) = text.split_once('=').ok_or_else(|| "give NAME=VALUE".to_owned())?;
+    if name.is_empty() { Err("a label has a name".to_owned()) } else { Ok((name.to_owned(), value.to_owned())) }
+}
+
 /// The key that leaves a terminal, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DetachKey {

@@ -2,7 +2,7 @@
 
 use std::io::{self, Write};
 
-use atoll_runtime::Error;
+use atoll_protocol::{ErrorAnswer, ErrorBody};
 use serde::Serialize;
 
 /// Writes data.
@@ -24,18 +24,19 @@ pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
     out(&text)
 }
 
-#[derive(Debug, Serialize)]
-struct Failure {
-    error: atoll_protocol::ErrorBody,
+/// Says what is being done, beside the data.
+pub(crate) fn note(text: &str) {
+    // Nobody is listening any more: then there is nobody to be told.
+    drop(err(format!("atoll: {text}\n").as_bytes()));
 }
 
 /// Tells a failure: for people on stderr with its hint, for programs as JSON on stdout.
-pub(crate) fn failure(error: &Error, as_json: bool) {
+pub(crate) fn failure(error: &ErrorBody, as_json: bool) {
     let told = if as_json {
-        json(&Failure { error: error.body() })
+        json(&ErrorAnswer { error: error.clone() })
     } else {
-        let hint = error.hint().map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
-        err(format!("error: {error}\n{hint}").as_bytes())
+        let hint = error.hint.as_ref().map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
+        err(format!("error: {}\n{hint}", error.message).as_bytes())
     };
     // Nobody is listening any more: there is no other way to say so.
     drop(told);

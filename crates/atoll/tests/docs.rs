@@ -117,9 +117,17 @@ fn http_api() {
     let end = format!("curl -s --unix-socket {socket_name} -X DELETE http://localhost/v1/sandbox || true");
     let script = format!("set -eo pipefail; SOCKET={socket_name}; trap '{end}' EXIT\n{examples}echo all done");
     let shown = run(&script, home.path());
-    for expected in
-        ["\"ready\":true", "hello from box", "first line", "event: end", "42", "\"survivors\":0", "all done"]
-    {
+    for expected in [
+        "\"ready\":true",
+        "hello from box",
+        "first line",
+        "event: end",
+        "atoll works in /tmp",
+        "\"cancelled\":true",
+        "42",
+        "\"survivors\":0",
+        "all done",
+    ] {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     let left = std::fs::read_dir(home.path().join("state/sandboxes")).unwrap().count();
@@ -147,6 +155,46 @@ fn server() {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
+}
+
+/// The same for the command line, which starts its own server.
+#[test]
+fn cli() {
+    let home = tempfile::tempdir().unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
+    let place = home.path().display();
+    let end = "atoll rm box other > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
+    // What is said beside the data would not be told apart from a complaint.
+    let script = format!("exec 2>&1; set -eo pipefail; cd {place}; trap '{end}' EXIT\n{}echo all done", script(&file));
+    let shown = run(&script, home.path());
+    for expected in [
+        "atoll: no server is running; starting one in the background\natoll: there is no sandbox box; making it\n",
+        "hello from box\n",
+        "fast in /tmp\n",
+        "it ended with 124\n",
+        "0 survive\n",
+        "hello from atoll\n/tmp\n",
+        "copy ready\n",
+        "all done\n",
+    ] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
+}
+
+/// Whoever adds a subcommand tells of it.
+#[test]
+fn cli_names_every_subcommand() {
+    let home = tempfile::tempdir().unwrap();
+    let page = std::fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md")).unwrap();
+    let help = run("atoll --help", home.path());
+    let commands = help.split("Commands:\n").nth(1).unwrap().split("\n\n").next().unwrap();
+    // These are told of elsewhere: each has a page or a part of one.
+    let elsewhere = ["run", "agent", "token", "doctor", "bench", "help"];
+    let words = commands.lines().filter(|line| line.starts_with("  ") && !line.starts_with("   "));
+    for word in words.filter_map(|line| line.split_whitespace().next()).filter(|word| !elsewhere.contains(word)) {
+        assert!(page.contains(&format!("atoll {word}")), "atoll {word} is not in docs/cli.md");
+    }
 }
 
 /// Whoever adds a route tells of it.

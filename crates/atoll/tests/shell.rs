@@ -5,6 +5,7 @@ use std::fs::File;
 use std::io::{Read, Write};
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::{Child, Command, Stdio};
+use std::rc::Rc;
 use std::sync::mpsc::{Receiver, channel};
 use std::time::{Duration, Instant};
 
@@ -23,18 +24,21 @@ struct Seat {
     slave: OwnedFd,
     before: Termios,
     child: Child,
-    _home: tempfile::TempDir,
+    _home: Rc<tempfile::TempDir>,
 }
 
 impl Seat {
-    #[expect(clippy::disallowed_methods, reason = "runs the real binary, in a session that its terminal controls")]
     fn new(arguments: &[&str]) -> Self {
+        Self::in_home(&Rc::new(tempfile::tempdir().unwrap()), arguments)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "runs the real binary, in a session that its terminal controls")]
+    fn in_home(home: &Rc<tempfile::TempDir>, arguments: &[&str]) -> Self {
         let flags = OpenptFlags::RDWR | OpenptFlags::NOCTTY | OpenptFlags::CLOEXEC;
         let master = rustix::pty::openpt(flags).unwrap();
         rustix::pty::unlockpt(&master).unwrap();
         let slave = rustix::pty::ioctl_tiocgptpeer(&master, flags).unwrap();
         let before = rustix::termios::tcgetattr(&slave).unwrap();
-        let home = tempfile::tempdir().unwrap();
         let stdio = || Stdio::from(slave.try_clone().unwrap());
         let (keyboard, screen) = (File::from(master.try_clone().unwrap()), follow(File::from(master)));
         resize(keyboard.as_fd(), 100, 30);
@@ -48,7 +52,7 @@ impl Seat {
             .stderr(stdio())
             .spawn()
             .unwrap();
-        Self { keyboard, screen, seen: Vec::new(), slave, before, child, _home: home }
+        Self { keyboard, screen, seen: Vec::new(), slave, before, child, _home: Rc::clone(home) }
     }
 
     fn types(&mut self, text: &str) {
@@ -215,6 +219,88 @@ fn how_the_program_ends_is_passed_on() {
     ] {
         assert_eq!(Seat::new(arguments).code(), code, "{arguments:?}");
     }
+}
+
+/// A server in a home of its own. Ended in good order, with its sandboxes.
+struct Server {
+    home: Rc<tempfile::TempDir>,
+    child: Child,
+}
+
+impl Server {
+    #[expect(clippy::disallowed_methods, reason = "runs the real binary")]
+    fn start() -> Self {
+        let home = Rc::new(tempfile::tempdir().unwrap());
+        let mut command = Command::new(env!("CARGO_BIN_EXE_atoll"));
+        command.args(["serve", "--no-tcp"]).env("ATOLL_HOME", home.path()).stdout(Stdio::piped());
+        let mut child = command.stderr(Stdio::null()).spawn().unwrap();
+        // The first thing that it says is that it listens.
+        assert_eq!(child.stdout.as_mut().unwrap().read(&mut [0]).unwrap(), 1);
+        Self { home, child }
+    }
+
+    fn seat(&self, arguments: &[&str]) -> Seat {
+        Seat::in_home(&self.home, arguments)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "runs the real binary")]
+    fn atoll(&self, arguments: &[&str]) -> String {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_atoll"));
+        let output = command.args(arguments).env("ATOLL_HOME", self.home.path()).output().unwrap();
+        assert!(output.status.success(), "{arguments:?}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        if !std::thread::panicking() {
+            self.atoll(&["rm", "box"]);
+        }
+        let pid = Pid::from_raw(i32::try_from(self.child.id()).unwrap()).unwrap();
+        rustix::process::kill_process(pid, Signal::TERM).ok();
+        drop(self.child.wait());
+    }
+}
+
+#[test]
+fn a_named_terminal_outlives_those_who_look_at_it() {
+    let server = Server::start();
+    let mut seat = server.seat(&["box"]);
+    seat.sees("there is no sandbox box; making it");
+    seat.sees("# ");
+    seat.types("X=kept; echo $TERM $(stty size) $(hostname)\r");
+    seat.sees("vt220 30 100 box");
+    seat.types("\x1d");
+    seat.sees("atoll: detached; `atoll shell box --terminal main` comes back");
+    assert_eq!(seat.code(), 0);
+    let mut again = server.seat(&["box"]);
+    again.sees("vt220 30 100 box");
+    again.types("echo it is $X\r");
+    again.sees("it is kept");
+    again.types("exit 7\r");
+    assert_eq!(again.code(), 7, "the program has ended, and its code is ours");
+    let mut fresh = server.seat(&["box"]);
+    fresh.types("echo it is ${X-new}\r");
+    fresh.sees("it is new");
+    fresh.types("\x1d");
+    assert_eq!(fresh.code(), 0);
+}
+
+#[test]
+fn a_named_terminal_runs_any_program_and_follows_the_window() {
+    let server = Server::start();
+    let program = "echo up; while [ \"$(stty size)\" != '33 111' ]; do sleep 0.05; done; echo done; read x; exit $x";
+    let mut seat = server.seat(&["box", "--terminal", "build", "--", program]);
+    seat.sees("up");
+    resize(seat.keyboard.as_fd(), 111, 33);
+    seat.sees("done");
+    seat.signal(Signal::TERM);
+    assert_eq!(seat.code(), 143, "a signal ends us, not the program");
+    let mut again = server.seat(&["box", "--terminal", "build"]);
+    again.sees("done");
+    again.types("5\r");
+    assert_eq!(again.code(), 5);
 }
 
 #[test]

@@ -15,6 +15,7 @@ use crate::agent::Agent;
 use crate::error::Refusal;
 use crate::follow::{Follow, Source, Until};
 use crate::leash::Leash;
+use crate::place::Place;
 use crate::sse::{Events, Next};
 use crate::{command, error, extract, sse};
 
@@ -33,15 +34,26 @@ pub(super) async fn exec(
     headers: HeaderMap,
     extract::Json(request): extract::Json<ExecRequest>,
 ) -> Result<Response, Refusal> {
+    let place = Place::Sandbox(agent.sandbox().clone());
+    answer(&agent, &place, &headers, request).await
+}
+
+/// Runs a command in a place, and answers as the caller wishes.
+pub(super) async fn answer(
+    agent: &Agent,
+    place: &Place,
+    headers: &HeaderMap,
+    request: ExecRequest,
+) -> Result<Response, Refusal> {
     let answer_bytes = command::answer_bytes(request.answer_bytes)?;
     let wish = Wish { answer_bytes, encoding: request.encoding, on_disconnect: request.on_disconnect };
     let spec = command::exec(request)?;
-    if sse::accepted(&headers) {
-        let reached = sse::last_event_id(&headers)?;
-        let events = wish.events(&agent, spec, reached).await?;
+    if sse::accepted(headers) {
+        let reached = sse::last_event_id(headers)?;
+        let events = wish.events(agent, place, spec, reached).await?;
         return Ok(sse::answer(events));
     }
-    let output = wish.output(&agent, spec).await?;
+    let output = wish.output(agent, place, spec).await?;
     Ok(Json(output.result(wish.encoding)).into_response())
 }
 
@@ -54,16 +66,16 @@ struct Wish {
 }
 
 impl Wish {
-    async fn output(self, agent: &Agent, spec: ProcessSpec) -> Result<ExecOutput, Refusal> {
+    async fn output(self, agent: &Agent, place: &Place, spec: ProcessSpec) -> Result<ExecOutput, Refusal> {
         match self.on_disconnect {
-            OnDisconnect::Keep => Ok(agent.sandbox().exec_with(spec, self.answer_bytes).await?),
-            OnDisconnect::Kill => self.output_tied(agent, spec).await,
+            OnDisconnect::Keep => Ok(place.exec(spec, self.answer_bytes).await?),
+            OnDisconnect::Kill => self.output_tied(agent, place, spec).await,
         }
     }
 
-    async fn output_tied(self, agent: &Agent, spec: ProcessSpec) -> Result<ExecOutput, Refusal> {
+    async fn output_tied(self, agent: &Agent, place: &Place, spec: ProcessSpec) -> Result<ExecOutput, Refusal> {
         let named = spec.id.is_some();
-        let mut leash = Leash::start(agent.sandbox(), spec, self.on_disconnect).await?;
+        let mut leash = Leash::start(place, spec, self.on_disconnect).await?;
         let output = leash.process().output(self.answer_bytes).await?;
         leash.release();
         if !named && output.is_whole() && output.end.survivors == 0 {
@@ -76,6 +88,7 @@ impl Wish {
     async fn events(
         self,
         agent: &Agent,
+        place: &Place,
         spec: ProcessSpec,
         reached: Option<u64>,
     ) -> Result<impl Stream<Item = Result<Event, Infallible>> + Send + use<>, Refusal> {
@@ -84,7 +97,7 @@ impl Wish {
             let id = spec.id.as_ref().ok_or_else(|| Refusal::invalid("last-event-id goes with an `id`"))?;
             agent.sandbox().process(id)?;
         }
-        let leash = Leash::start(agent.sandbox(), spec, self.on_disconnect).await?;
+        let leash = Leash::start(place, spec, self.on_disconnect).await?;
         let follow = Follow::new(Source::Process(leash.process().clone()), reached.unwrap_or(0), Until::End);
         let telling = Telling {
             start: Some(leash.process().info()),

@@ -1,6 +1,6 @@
 //! The routes, one file per thing. Each takes its request apart, calls one method of the runtime and maps the error.
 //!
-//! A new thing gets a file here and a line in [`all`]: sessions belong into `sessions.rs`, below `/v1/sessions`.
+//! A new thing gets a file here and a line in [`all`].
 
 mod exec;
 mod output;
@@ -8,6 +8,9 @@ mod process;
 mod process_attach;
 mod processes;
 mod sandbox;
+mod session;
+mod sessions;
+mod snapshot;
 mod socket;
 mod stdin;
 mod terminal;
@@ -38,6 +41,17 @@ pub(crate) fn all() -> OpenApiRouter<Agent> {
         .routes(routes!(output::of_process))
         .routes(routes!(stdin::write, stdin::close))
         .routes(routes!(process_attach::attach))
+        .routes(routes!(sessions::create, sessions::list))
+        .routes(routes!(session::show, session::delete))
+        .routes(routes!(session::exec))
+        .routes(routes!(session::queue))
+        .routes(routes!(session::cancel))
+        .routes(routes!(session::interrupt))
+        .routes(routes!(session::kill))
+        .routes(routes!(session::restart))
+        .routes(routes!(session::fork))
+        .routes(routes!(session::start))
+        .routes(routes!(snapshot::of_session))
         .routes(routes!(terminals::open, terminals::list))
         .routes(routes!(terminal::show, terminal::delete))
         .routes(routes!(terminal::resize))

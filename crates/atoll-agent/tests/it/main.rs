@@ -17,6 +17,7 @@ mod input_is_written_at_offsets;
 mod output_is_read_by_cursor;
 mod processes_have_a_life_of_their_own;
 mod servers_come_and_go;
+mod sessions_remember;
 mod streams_tell_what_happens;
 mod terminals_are_shared;
 mod who_goes_away_may_end_the_command;

@@ -103,6 +103,11 @@ impl Process {
         }
     }
 
+    /// Why it will never run, if that is so.
+    pub(crate) fn refused(&self) -> Option<Error> {
+        self.inner.status.borrow().failed.clone()
+    }
+
     /// Waits until its main process is over for good (a restart policy has given up).
     pub async fn ended(&self) -> Result<EndRecord, Error> {
         self.over().await.map(|ended| ended.record)

@@ -119,11 +119,16 @@ impl Session {
         }
     }
 
-    /// Puts a command into the queue. Its output can be followed in its log, from before it begins.
+    /// Puts a command into the queue. Its output can be followed in its log, from before it begins. A session that is
+    /// dead, or whose queue is full, refuses it at once.
     pub async fn begin(&self, spec: ProcessSpec) -> Result<Process, Error> {
         let shared = self.shared()?;
         match self.enqueue(&shared, spec, None).await? {
-            Begun::New(process) | Begun::Existing(process) => Ok(process),
+            Begun::Existing(process) => Ok(process),
+            Begun::New(process) => {
+                self.ask(|done| Ask::Heard { done }).await?;
+                process.refused().map_or(Ok(process), Err)
+            }
         }
     }
 

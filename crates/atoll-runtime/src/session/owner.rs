@@ -46,9 +46,21 @@ const OLD: Duration = Duration::from_secs(1);
 #[derive(Debug)]
 pub(crate) enum Ask {
     Job(Job),
-    Cancel { id: ProcessId, done: oneshot::Sender<bool> },
-    Restart { from: StartFrom, done: oneshot::Sender<Result<(), Error>> },
-    Delete { done: oneshot::Sender<()> },
+    Cancel {
+        id: ProcessId,
+        done: oneshot::Sender<bool>,
+    },
+    /// Everything that was asked before was seen.
+    Heard {
+        done: oneshot::Sender<()>,
+    },
+    Restart {
+        from: StartFrom,
+        done: oneshot::Sender<Result<(), Error>>,
+    },
+    Delete {
+        done: oneshot::Sender<()>,
+    },
 }
 
 /// What waits for the shell.
@@ -217,6 +229,7 @@ impl Owner {
                 }
                 done.send(found.is_some()).ok();
             }
+            Ask::Heard { done } => drop(done.send(())),
             Ask::Restart { from, done } => {
                 let result = self.restart(from).await;
                 done.send(result).ok();

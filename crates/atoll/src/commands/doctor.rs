@@ -50,7 +50,7 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let findings = match examine() {
         Ok(findings) => findings,
         Err(error) => {
-            printer::failure(&error, arguments.json);
+            printer::failure(&error.body(), arguments.json);
             return ExitCode::FAILURE;
         }
     };

@@ -1,8 +1,10 @@
 //! `atoll serve`: many sandboxes behind one HTTP API.
 
+use std::fs::File;
 use std::io::IsTerminal;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
@@ -12,11 +14,16 @@ use clap::{Args, ValueEnum};
 use tokio::signal::unix::SignalKind;
 use tracing_subscriber::EnvFilter;
 
+use super::serve_stop;
+use crate::detach::{Parent, Side, detach};
 use crate::interrupts::Interrupts;
 use crate::{exit, parse, printer};
 
 /// What is logged if RUST_LOG does not say otherwise.
 const LOGGED: &str = "warn,atoll_gateway=info";
+
+/// The log of a server in the background.
+pub(crate) const LOG: &str = "server.log";
 
 /// Serve many sandboxes over HTTP.
 ///
@@ -27,6 +34,7 @@ const LOGGED: &str = "warn,atoll_gateway=info";
 #[command(after_help = "Examples:
   atoll serve
   atoll serve --listen 0.0.0.0:7070 --tls-cert server.pem --tls-key server.key
+  atoll serve --background && atoll serve --stop
   curl -X PUT -H \"Authorization: Bearer $TOKEN\" http://127.0.0.1:7070/v1/sandboxes/box
   curl -H \"Authorization: Bearer $TOKEN\" -H 'content-type: application/json' \\
        http://127.0.0.1:7070/v1/sandboxes/box/exec -d '{\"command\":\"uname -a\"}'")]
@@ -34,6 +42,18 @@ pub(crate) struct Arguments {
     /// Where to listen; may be given more than once.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
     listen: Vec<SocketAddr>,
+
+    /// Listen nowhere but on the socket in the state directory, for this user alone.
+    #[arg(long, conflicts_with = "listen")]
+    no_tcp: bool,
+
+    /// Go on in the background once clients are heard; the log is then in the state directory, in server.log.
+    #[arg(long)]
+    background: bool,
+
+    /// End the server of this user that runs, instead of starting one. Sandboxes go on.
+    #[arg(long, conflicts_with_all = ["background", "no_tcp", "listen"])]
+    stop: bool,
 
     /// A PEM file with the server's certificate and those that vouch for it.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
@@ -90,19 +110,33 @@ fn connections(text: &str) -> Result<usize, String> {
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    log_as(arguments.log);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
-    let outcome = match runtime {
-        Ok(runtime) => runtime.block_on(serve(arguments)),
-        Err(error) => Err(Error::Internal { what: format!("failed to start: {error}") }),
-    };
-    match outcome {
-        Ok(()) => ExitCode::SUCCESS,
-        Err(error) => {
-            printer::failure(&error, false);
-            ExitCode::from(exit::of_error(&error))
-        }
+    if arguments.stop {
+        return exit::told(state().and_then(|state| serve_stop::stop(&state.join(SOCKET))), false);
     }
+    log_as(arguments.log);
+    if !arguments.background {
+        return exit::told(work(arguments, &mut None), false);
+    }
+    match detach() {
+        Ok(Side::Started(code)) => code,
+        Ok(Side::Detached(parent)) => in_background(arguments, parent),
+        Err(error) => exit::told(Err(failure("go into the background", &error)), false),
+    }
+}
+
+fn in_background(arguments: Arguments, parent: Parent) -> ExitCode {
+    let mut parent = Some(parent);
+    let outcome = work(arguments, &mut parent);
+    let code = outcome.as_ref().map_or_else(exit::of_error, |code| *code);
+    let told = exit::told(outcome, false);
+    if let Some(parent) = parent {
+        parent.failed(code);
+    }
+    told
+}
+
+fn work(arguments: Arguments, parent: &mut Option<Parent>) -> Result<u8, Error> {
+    exit::outcome(tokio::runtime::Builder::new_multi_thread(), serve(arguments, parent))
 }
 
 fn log_as(form: LogForm) {
@@ -114,7 +148,7 @@ fn log_as(form: LogForm) {
     }
 }
 
-async fn serve(arguments: Arguments) -> Result<(), Error> {
+async fn serve(arguments: Arguments, parent: &mut Option<Parent>) -> Result<u8, Error> {
     let mut interrupts = Interrupts::new(&[SignalKind::terminate(), SignalKind::interrupt()])?;
     let scheme = if arguments.tls_cert.is_some() { "https" } else { "http" };
     let options = options(arguments)?;
@@ -126,8 +160,20 @@ async fn serve(arguments: Arguments) -> Result<(), Error> {
     said.push_str(&format!("the first token is in {}\n", state.join(ROOT_TOKEN).display()));
     // Whoever started us may not care.
     drop(printer::out(said.as_bytes()));
+    if let Some(parent) = parent.take() {
+        let log = open_log(&state.join(LOG)).map_err(|error| failure("open the log", &error))?;
+        parent.ready(Some(log)).map_err(|error| failure("let go of the caller", &error))?;
+    }
     gateway.run(async { _ = interrupts.next().await }).await;
-    Ok(())
+    Ok(0)
+}
+
+fn open_log(path: &Path) -> std::io::Result<File> {
+    File::options().append(true).create(true).mode(0o600).open(path)
+}
+
+fn failure(what: &str, error: &std::io::Error) -> Error {
+    Error::Internal { what: format!("failed to {what}: {error}") }
 }
 
 fn options(arguments: Arguments) -> Result<Options, Error> {
@@ -140,7 +186,7 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
     let rate = f64::from(arguments.rate);
     Ok(Options {
         state: state()?,
-        listen: arguments.listen,
+        listen: if arguments.no_tcp { Vec::new() } else { arguments.listen },
         tls: arguments.tls_cert.zip(arguments.tls_key).map(|(certificates, key)| TlsFiles { certificates, key }),
         plaintext_anywhere: arguments.allow_plaintext,
         auth: if arguments.no_auth { AuthMode::Open } else { AuthMode::Tokens },

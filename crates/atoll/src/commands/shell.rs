@@ -1,4 +1,4 @@
-//! `atoll shell`: an interactive terminal in a throw-away sandbox.
+//! `atoll shell`: an interactive terminal in a throw-away sandbox; with a name, in one of a server's (`shell_named`).
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use atoll_protocol::EndRecord;
+use atoll_protocol::{EndRecord, SandboxName, TerminalId};
 use atoll_runtime::{
     Attach, Error, Home, Host, Invocation, Sandbox, Terminal, TerminalEvent, TerminalSpec, Viewer, ViewerOptions,
 };
@@ -17,32 +17,50 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
+use super::shell_named::{self, Wanted};
 use crate::interrupts::Interrupts;
 use crate::local::{self, Display, Raw};
 use crate::options::{Place, SandboxArguments, invocation};
 use crate::parse::{self, DetachKey};
+use crate::settings::ServerArguments;
 use crate::{exit, printer};
 
-/// Make a sandbox, work in it by hand, destroy the sandbox.
+/// Work by hand: in a sandbox that is made for it and destroyed afterwards, or in one of a server's.
 ///
-/// Without a command you get a shell: bash, or sh where there is no bash. One word after `--` is a shell string, several
-/// are a program and its arguments. Your terminal is passed through, with its size. Nothing of the sandbox is left
-/// afterwards, however this ends.
+/// Without a name the sandbox is a throw-away one: nothing of it is left afterwards, however this ends. With a name you
+/// attach to a terminal of that sandbox, which goes on when you leave; a sandbox, terminal or server that is not there
+/// is made. Without a command you get a shell: bash, or sh where there is no bash. One word after `--` is a shell string, several
+/// are a program and its arguments. Your terminal is passed through, with its size.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   atoll shell
   atoll shell --memory 1g -e EDITOR=vim -- vim notes.txt
   atoll shell --record session.cast
+  atoll shell box
+  atoll shell box --terminal build -- make watch
 
 {}", exit::HELP))]
 pub(crate) struct Arguments {
+    /// A sandbox of a server [default: a throw-away one].
+    #[arg(value_name = "NAME", value_parser = |text: &str| SandboxName::new(text), conflicts_with_all =
+        ["memory", "pids", "cpus", "open_files", "name", "isolation", "storage", "without_cgroups", "record"])]
+    named: Option<SandboxName>,
+
+    /// With NAME: which of its terminals.
+    #[arg(long, value_name = "ID", default_value = "main", requires = "named",
+        value_parser = |text: &str| TerminalId::new(text))]
+    terminal: TerminalId,
+
+    #[command(flatten)]
+    server: ServerArguments,
+
     #[command(flatten)]
     place: Place,
 
     #[command(flatten)]
     sandbox: SandboxArguments,
 
-    /// The key that ends the session from outside: ctrl- and a letter or one of [ ] \ ^ _, or none.
+    /// The key that leaves from outside (a throw-away sandbox ends with it): ctrl- and a letter or one of [ ] \ ^ _, or none.
     #[arg(long, value_name = "KEY", default_value = "ctrl-]", value_parser = parse::detach_key)]
     detach_key: DetachKey,
 
@@ -82,7 +100,9 @@ enum Outcome {
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    exit::after(in_sandbox(arguments), false)
+    let Some(name) = arguments.named else { return exit::after(in_sandbox(arguments), false) };
+    let Arguments { terminal, server, place, detach_key, command, .. } = arguments;
+    exit::after(shell_named::attach(Wanted { name, terminal, server, place, detach_key, command }), false)
 }
 
 async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {

@@ -1,0 +1,64 @@
+//! `atoll config`: what the other subcommands go by, and where each of it was said.
+
+use std::process::ExitCode;
+
+use clap::Args;
+use serde::Serialize;
+
+use crate::failure::Failure;
+use crate::settings::{ServerArguments, Setting, Settings};
+use crate::table::table;
+use crate::{exit, printer};
+
+/// Show the server's address, the token's file and the directories, and where each was said.
+///
+/// A flag wins over a variable (ATOLL_SERVER, ATOLL_TOKEN_FILE, ATOLL_HOME), a variable over the file, the file over the
+/// default. The file has lines of `server = URL` and `token_file = PATH`. Asks no server.
+#[derive(Debug, Args)]
+#[command(after_help = "Examples:
+  atoll config
+  ATOLL_SERVER=http://127.0.0.1:7070 atoll config --json")]
+pub(crate) struct Arguments {
+    #[command(flatten)]
+    server: ServerArguments,
+}
+
+#[derive(Debug, Serialize)]
+struct Line {
+    name: &'static str,
+    value: String,
+    source: String,
+}
+
+/// Runs the subcommand.
+pub(crate) fn run(arguments: &Arguments) -> ExitCode {
+    let as_json = arguments.server.json;
+    exit::told(show(arguments), as_json)
+}
+
+fn show(arguments: &Arguments) -> Result<u8, Failure> {
+    let settings = Settings::find(&arguments.server)?;
+    let lines = lines(&settings);
+    if arguments.server.json {
+        printer::json(&lines)?;
+    } else {
+        let rows: Vec<_> = lines.into_iter().map(|line| vec![line.name.to_owned(), line.source, line.value]).collect();
+        printer::out(table(&["NAME", "SAID BY", "VALUE"], &rows).as_bytes())?;
+    }
+    Ok(0)
+}
+
+fn lines(settings: &Settings) -> Vec<Line> {
+    let file = Setting { value: settings.file.clone(), source: crate::settings::Source::Default };
+    vec![
+        line("server", settings.server.value.to_string(), &settings.server),
+        line("token_file", settings.token_file.value.display().to_string(), &settings.token_file),
+        line("state", settings.state.value.display().to_string(), &settings.state),
+        line("cache", settings.cache.value.display().to_string(), &settings.cache),
+        line("file", settings.file.display().to_string(), &file),
+    ]
+}
+
+fn line<T>(name: &'static str, value: String, setting: &Setting<T>) -> Line {
+    Line { name, value, source: setting.source.to_string() }
+}
