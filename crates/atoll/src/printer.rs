@@ -24,6 +24,12 @@ pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
     out(&text)
 }
 
+/// Tells what is wrong and no reason to stop.
+pub(crate) fn warning(what: &str) {
+    // Nobody is listening any more: there is no other way to say so.
+    drop(err(format!("warning: {what}\n").as_bytes()));
+}
+
 #[derive(Debug, Serialize)]
 struct Failure {
     error: atoll_protocol::ErrorBody,

@@ -178,8 +178,14 @@ impl Owner {
     async fn next(&mut self) -> Happening {
         let rest_at = self.rest_at.filter(|_| self.machine.wants_rest());
         let alive = !self.machine.is_dead();
-        let Self { asks, shell, dump, settling, .. } = self;
-        let Some(Shell { wire, news, .. }) = shell else { return Happening::Ask(asks.recv().await) };
+        let Self { shared, asks, shell, dump, settling, .. } = self;
+        let Some(Shell { wire, news, .. }) = shell else {
+            return tokio::select! {
+                biased;
+                ask = asks.recv() => Happening::Ask(ask),
+                () = shared.link.gone() => Happening::News(None),
+            };
+        };
         let reader = dump.as_ref().and_then(|dump| dump.reader.as_ref());
         tokio::select! {
             biased;

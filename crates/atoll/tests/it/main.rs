@@ -9,6 +9,7 @@ mod agent;
 mod crash;
 mod escape;
 mod harness;
+mod remembered;
 mod rootless;
 mod run;
 mod server;
