@@ -22,6 +22,9 @@ mod note;
 mod past;
 mod restore;
 
+#[cfg(test)]
+mod tests;
+
 pub(crate) use entry::{Began, EndedEntry, Made, TerminalMade};
 pub(crate) use fingerprint::Fingerprint;
 pub(crate) use keeping::Journal;

@@ -105,6 +105,15 @@ impl Process {
             log_end: totals.stdout + totals.stderr,
             log_stdout: totals.stdout,
         });
+        self.flush_soon();
+    }
+
+    /// Hands what it printed to the device, beside everything else. A failure is a gap after a power cut, and told then.
+    fn flush_soon(&self) {
+        let log = self.log().clone();
+        if let (true, Ok(runtime)) = (log.is_on_disk(), tokio::runtime::Handle::try_current()) {
+            drop(runtime.spawn_blocking(move || log.flush()));
+        }
     }
 
     /// Nothing of it is to be remembered.
