@@ -298,6 +298,7 @@ impl Error {
             Self::ShellNotSupported { .. } => {
                 Some("a session needs a bash that can load builtins (`enable -f`); exec needs any sh".to_owned())
             }
+            Self::DiskFull { .. } => Some("make room on the disk that holds the sandbox's storage".to_owned()),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
             Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
@@ -314,7 +315,6 @@ impl Error {
             | Self::WaitTimeout { .. }
             | Self::EndedWhileWaiting { .. }
             | Self::SandboxGone
-            | Self::DiskFull { .. }
             | Self::Internal { .. } => None,
         }
     }

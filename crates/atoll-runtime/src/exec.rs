@@ -14,6 +14,7 @@ use crate::shared::Shared;
 /// The two outputs while they are being collected.
 #[derive(Debug)]
 pub(crate) struct Captures {
+    limit: usize,
     stdout: HeadTail,
     stderr: HeadTail,
     result: Slot,
@@ -34,8 +35,14 @@ impl Captures {
     /// Keeps at most `limit` bytes of each output.
     pub(crate) fn new(limit: usize) -> (Self, Slot) {
         let result = Slot::default();
-        let captures = Self { stdout: HeadTail::new(limit), stderr: HeadTail::new(limit), result: Arc::clone(&result) };
+        let (stdout, stderr) = (HeadTail::new(limit), HeadTail::new(limit));
+        let captures = Self { limit, stdout, stderr, result: Arc::clone(&result) };
         (captures, result)
+    }
+
+    /// How many bytes of each output it keeps.
+    pub(crate) fn limit(&self) -> usize {
+        self.limit
     }
 
     pub(crate) fn push(&mut self, stream: Stream, cursor: u64, bytes: &Bytes) {
@@ -103,7 +110,10 @@ impl Process {
 /// The answer of a command that was started for it. If it told everything, and nobody but us knows its id, nothing of it
 /// needs to be remembered.
 pub(crate) async fn collect(shared: &Shared, process: &Process, slot: &Slot, named: bool) -> Result<ExecOutput, Error> {
-    let Ended { record: end, session_reset, .. } = process.over().await?;
+    let mut waiting = Waiting(Some(process));
+    let over = process.over().await;
+    waiting.0 = None;
+    let Ended { record: end, session_reset, .. } = over?;
     let captured = slot.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or(Error::SandboxGone)?;
     let Captured { stdout, stderr, cursor } = captured;
     let output = ExecOutput { id: process.id().clone(), end, stdout, stderr, cursor, session_reset };
@@ -111,6 +121,17 @@ pub(crate) async fn collect(shared: &Shared, process: &Process, slot: &Slot, nam
         shared.registry.discard(process.id());
     }
     Ok(output)
+}
+
+/// Somebody who waits for an answer. Should they go away, the record tells in its place.
+struct Waiting<'a>(Option<&'a Process>);
+
+impl Drop for Waiting<'_> {
+    fn drop(&mut self) {
+        if let Some(process) = self.0 {
+            process.remember_untold();
+        }
+    }
 }
 
 /// The answer of a command that was started before under the same id: put together from its log.

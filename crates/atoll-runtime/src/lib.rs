@@ -9,6 +9,7 @@ mod error;
 mod exec;
 mod home;
 mod input;
+mod journal;
 mod life;
 mod link;
 mod log;

@@ -108,6 +108,12 @@ impl Link {
         !self.inner.tables().gone
     }
 
+    /// Waits until init is gone.
+    pub(crate) async fn gone(&self) {
+        let mut reaped = self.reaped();
+        while self.is_open() && reaped.changed().await.is_ok() {}
+    }
+
     /// The command is over.
     pub(crate) fn forget(&self, command: u64) {
         self.inner.tables().commands.remove(&command);
@@ -293,6 +299,9 @@ async fn receive_all(inner: Arc<Inner>) {
     let mut tables = inner.tables();
     // Dropping the senders is the message.
     *tables = Tables { gone: true, ..Tables::default() };
+    drop(tables);
+    // And those who wait for nothing else are woken.
+    inner.reaped.send_modify(|count| *count += 1);
 }
 
 fn opened((event, mut fds): Answer) -> Result<io::Result<OwnedFd>, Error> {

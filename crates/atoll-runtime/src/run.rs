@@ -14,12 +14,12 @@ use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
 
 use crate::Error;
-use crate::command::Command;
 use crate::exec::Captures;
 use crate::life::{Effect, Event, Life};
 use crate::link::News;
 use crate::log::Log;
 use crate::pipes::{OurEnds, Position, Read, Reader};
+use crate::process::Process;
 use crate::pty::Pty;
 use crate::shared::{Shared, YOUNG};
 use crate::terminal::Window;
@@ -152,6 +152,7 @@ pub(crate) struct Run {
     pub(crate) captures: Option<Captures>,
     pub(crate) started: Instant,
     pub(crate) started_at: SystemTime,
+    process: Process,
     stdin: Option<crate::pipes::Writer>,
     stdout: Option<Reader>,
     stderr: Option<Reader>,
@@ -244,7 +245,8 @@ pub(crate) struct Started {
 }
 
 impl Run {
-    pub(crate) fn new(parts: Started, command: &Command, log: Log, captures: Option<Captures>) -> Self {
+    pub(crate) fn new(parts: Started, process: Process, captures: Option<Captures>) -> Self {
+        let command = &process.spec().command;
         let Started { shared, id, number, tree, main, news, ends, window, started, started_at, young } = parts;
         let clocks = Clocks {
             timeout: command.timeout.map(|limit| started + limit),
@@ -278,7 +280,8 @@ impl Run {
             tree,
             main,
             news,
-            log,
+            log: process.log().clone(),
+            process,
             captures,
             started,
             started_at,
@@ -359,7 +362,11 @@ impl Run {
             return Err(Error::invalid("only a terminal has a size"));
         };
         pty.resize(size).map_err(|error| Error::io("resize the terminal", &error))?;
-        window.resized(Resized { cursor: self.log.end(), size, by: Some(by), time: SystemTime::now().into() });
+        let change = Resized { cursor: self.log.end(), size, by: Some(by), time: SystemTime::now().into() };
+        if let Some(note) = self.process.note() {
+            note.resized(change.clone());
+        }
+        window.resized(change);
         Ok(())
     }
 
@@ -598,6 +605,7 @@ impl Run {
         }
         self.end = Some(end.clone());
         if !self.life.is_over() {
+            self.process.remember_lingering(&end);
             status.send_modify(|status| {
                 status.state = ProcessState::Lingering;
                 status.pid = None;

@@ -23,6 +23,7 @@ use crate::Error;
 use crate::command::{Command, check_variable};
 use crate::exec::{Captures, ExecOutput};
 use crate::home::{CGROUPS, Home, KeptError, SandboxDir, Storage};
+use crate::journal::{self, Restored};
 use crate::link::Link;
 use crate::process::{self as processes, Begun, Filter, Process, ProcessSpec, Registry, Retention};
 use crate::session::{self, Session, SessionSpec};
@@ -34,6 +35,9 @@ pub(crate) const ANSWER_BYTES: usize = 1024 * 1024;
 
 /// How long a sandbox's processes may take to die when it is destroyed.
 const DESTROY_WITHIN: Duration = Duration::from_secs(30);
+
+/// How long the last words of what ran in it may take to be written down.
+const LAST_WORDS: Duration = Duration::from_secs(5);
 
 /// How long its processes may take to stand still when it is paused: each does when it next leaves the kernel.
 const PAUSE_WITHIN: Duration = Duration::from_secs(5);
@@ -135,6 +139,7 @@ struct Made {
     group: Option<Group>,
     launched: Launched,
     kept: Vec<PathBuf>,
+    restored: Option<Restored>,
 }
 
 /// A sandbox in the making. What was made so far is removed if the rest fails.
@@ -173,7 +178,9 @@ impl<'a> Making<'a> {
         if let Some(group) = &self.group {
             group.shelter_init(launched.pid).map_err(|error| limit_error(&error))?;
         }
-        Ok(Made { name, options, dir, ids, group: self.group.take(), launched, kept: std::mem::take(&mut self.kept) })
+        let restored = dir.kept.then(|| journal::open(&dir.path));
+        let (group, kept) = (self.group.take(), std::mem::take(&mut self.kept));
+        Ok(Made { name, options, dir, ids, group, launched, kept, restored })
     }
 
     fn keep(&mut self, kind: Kept, path: PathBuf) -> Result<(), Error> {
@@ -316,12 +323,14 @@ struct Inner {
     init: OwnedFd,
     dir: SandboxDir,
     kept: Vec<PathBuf>,
+    /// What could not be read of its past.
+    fault: Option<String>,
     _ids: Option<Ids>,
 }
 
 impl Sandbox {
     fn new(host: Arc<HostInner>, made: Made) -> Result<Self, Error> {
-        let Made { name, options, dir, ids, group, launched, kept } = made;
+        let Made { name, options, dir, ids, group, launched, kept, restored } = made;
         let cwd = match options.isolation {
             Isolation::Namespaces => PathBuf::from("/workspace"),
             Isolation::None => dir.path.join("disk/workspace"),
@@ -339,8 +348,11 @@ impl Sandbox {
             env,
             open_files: options.limits.open_files,
             registry: Registry::new(options.retention),
+            journal: restored.as_ref().map(|restored| Arc::clone(&restored.journal)),
         })?;
-        let inner = Inner { name, shared: Arc::new(shared), host, init: launched.pidfd, dir, kept, _ids: ids };
+        let shared = Arc::new(shared);
+        let fault = restored.and_then(|restored| restore(&shared, restored));
+        let inner = Inner { name, shared, host, init: launched.pidfd, dir, kept, fault, _ids: ids };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -352,6 +364,11 @@ impl Sandbox {
     /// Whether its init lives. Without it nothing can be started any more; what was printed can still be read.
     pub fn is_alive(&self) -> bool {
         self.inner.shared.link.is_open()
+    }
+
+    /// What could not be read of what earlier lives over its storage have left, or cannot be written for later ones.
+    pub fn fault(&self) -> Option<&str> {
+        self.inner.fault.as_deref()
     }
 
     /// Runs a command to its end.
@@ -492,22 +509,47 @@ impl Sandbox {
     /// Ends everything in it and removes everything of it, other than storage that is to be kept.
     pub async fn destroy(&self) -> Result<(), Error> {
         let inner = Arc::clone(&self.inner);
-        inner.shared.stopping.store(true, Ordering::Relaxed);
-        inner.shared.link.close();
+        inner.stop();
         let gone = tokio::task::spawn_blocking(move || inner.remove());
-        gone.await.map_err(|error| Error::Internal { what: format!("destroying the sandbox failed: {error}") })?
+        let gone =
+            gone.await.map_err(|error| Error::Internal { what: format!("destroying the sandbox failed: {error}") })?;
+        if let Some(journal) = &self.inner.shared.journal {
+            // What cannot be told in time is told by the stop itself, which is written down already.
+            drop(tokio::time::timeout(LAST_WORDS, self.all_gone()).await);
+            journal.synced().await.ok();
+        }
+        gone
+    }
+
+    /// Waits until the last of what it ran is over, and written down.
+    async fn all_gone(&self) {
+        let terminals = self.terminals();
+        let behind = terminals.iter().map(Terminal::process).cloned();
+        for process in self.processes(&Filter::default()).into_iter().chain(behind) {
+            drop(process.gone().await);
+        }
     }
 }
 
 impl Drop for Inner {
     /// Tasks of running commands hold on to the link; nobody can reach them any more.
     fn drop(&mut self) {
-        self.shared.stopping.store(true, Ordering::Relaxed);
-        self.shared.link.close();
+        self.stop();
+        if let Some(journal) = &self.shared.journal {
+            journal.close();
+        }
     }
 }
 
 impl Inner {
+    fn stop(&self) {
+        self.shared.stopping.store(true, Ordering::Relaxed);
+        if let Some(journal) = &self.shared.journal {
+            journal.stop();
+        }
+        self.shared.link.close();
+    }
+
     fn remove(&self) -> Result<(), Error> {
         if self.shared.isolation == Isolation::Namespaces {
             // Its whole PID namespace ends with it. It may be gone already.
@@ -536,6 +578,26 @@ impl Inner {
         }
         Ok(())
     }
+}
+
+/// Puts back what earlier lives have left. Returns what could not be read.
+fn restore(shared: &Arc<Shared>, restored: Restored) -> Option<String> {
+    let Restored { journal, commands, sessions, fault } = restored;
+    for command in commands {
+        let (terminal, resizes) = (command.item.began.terminal.clone(), command.item.resizes.clone());
+        let process = Process::restored(command, &journal, Arc::downgrade(shared));
+        match terminal {
+            None => shared.registry.restore(process),
+            // A name that was good is good.
+            Some(made) => drop(Terminal::restored(&made, process, resizes).map(|it| shared.terminals.restore(it))),
+        }
+    }
+    for session in sessions {
+        session::restore(shared, session, &journal);
+    }
+    shared.registry.prune();
+    shared.terminals.prune();
+    fault
 }
 
 fn default_environment(isolation: Isolation) -> BTreeMap<OsString, OsString> {

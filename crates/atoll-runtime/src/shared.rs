@@ -16,6 +16,7 @@ use rustix::fs::{Mode, OFlags};
 use tokio::sync::Semaphore;
 
 use crate::Error;
+use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
 use crate::process::Registry;
@@ -46,6 +47,8 @@ pub(crate) struct Shared {
     pub(crate) env: BTreeMap<OsString, OsString>,
     pub(crate) open_files: Option<u64>,
     pub(crate) registry: Registry,
+    /// What is remembered beyond this life, if the storage is kept.
+    pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) terminals: Terminals,
     pub(crate) sessions: Sessions,
     pub(crate) spare: Spare,
@@ -87,11 +90,12 @@ pub(crate) struct Parts {
     pub(crate) env: BTreeMap<OsString, OsString>,
     pub(crate) open_files: Option<u64>,
     pub(crate) registry: Registry,
+    pub(crate) journal: Option<Arc<Journal>>,
 }
 
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Result<Self, Error> {
-        let Parts { link, isolation, ids, group, proc, storage, cwd, env, open_files, registry } = parts;
+        let Parts { link, isolation, ids, group, proc, storage, cwd, env, open_files, registry, journal } = parts;
         Ok(Self {
             null: open_null()?,
             link,
@@ -104,6 +108,7 @@ impl Shared {
             env,
             open_files,
             registry,
+            journal,
             terminals: Terminals::default(),
             sessions: Sessions::default(),
             spare: Spare::default(),
@@ -152,9 +157,15 @@ impl Shared {
         }
     }
 
-    /// A log for a new command. Its files have no name: what is on disk is gone with the agent.
-    pub(crate) fn new_log(&self) -> Log {
-        Log::new(Store::Unlinked(self.storage.join("logs")), Limits::default())
+    /// A log for a new command. In storage that is thrown away its files have no name: what is on disk is gone with the
+    /// agent. Else there is a place for it in the journal, and nothing in either until it is needed.
+    pub(crate) fn new_output(&self) -> (Log, Option<Note>) {
+        let note = self.journal.as_ref().map(Note::new);
+        let store = match &note {
+            Some(note) => Store::Dir(note.log_dir()),
+            None => Store::Unlinked(self.storage.join("logs")),
+        };
+        (Log::new(store, Limits::default()), note)
     }
 
     /// The outside id of a user inside.

@@ -30,6 +30,12 @@ pub(crate) fn note(text: &str) {
     drop(err(format!("atoll: {text}\n").as_bytes()));
 }
 
+/// Tells what is wrong and no reason to stop.
+pub(crate) fn warning(what: &str) {
+    // Nobody is listening any more: there is no other way to say so.
+    drop(err(format!("warning: {what}\n").as_bytes()));
+}
+
 /// Tells a failure: for people on stderr with its hint, for programs as JSON on stdout.
 pub(crate) fn failure(error: &ErrorBody, as_json: bool) {
     let told = if as_json {

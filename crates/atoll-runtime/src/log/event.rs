@@ -79,6 +79,15 @@ pub struct ReadPage {
     pub closed: bool,
 }
 
+/// How long a log is known to have been when it ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Length {
+    /// The cursor after its last byte.
+    pub(crate) end: u64,
+    /// How many of these bytes were standard output.
+    pub(crate) stdout: u64,
+}
+
 /// Bytes that went through a log since it began.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Totals {

@@ -9,7 +9,7 @@
 use std::fmt;
 use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
@@ -17,7 +17,8 @@ use atoll_protocol::Stream;
 use bytes::Bytes;
 use tokio::sync::Notify;
 
-use super::event::{Event, ReadPage, Totals};
+use super::catalog::Catalog;
+use super::event::{Event, Length, ReadPage, Totals};
 use super::limits::{Caps, Limits};
 use super::reader::Reader;
 use super::recover;
@@ -55,10 +56,26 @@ impl Log {
     ///
     /// # Errors
     /// If the directory or a file in it cannot be read, or was written by another version.
+    #[cfg(test)]
     pub fn open(dir: &Path, limits: Limits) -> io::Result<Self> {
+        Self::reopen(dir, limits, Length::default())
+    }
+
+    /// As `open`, of a log that is known to have been so long: what is missing at its end is then told as a gap.
+    pub(crate) fn reopen(dir: &Path, limits: Limits, length: Length) -> io::Result<Self> {
         let caps = Caps::from(limits);
-        let state = recover::recover(dir, caps)?;
+        let state = recover::recover(dir, caps, length)?;
         Ok(Self::from_parts(state, Store::Dir(dir.to_owned()), caps))
+    }
+
+    /// A closed log of which nothing can be read any more, and why.
+    pub(crate) fn lost(length: Length, why: Option<String>) -> Self {
+        let caps = Caps::from(Limits::default());
+        let mut state = State::ended(caps, Catalog::new(caps), length.end, length.stdout);
+        if let Some(why) = why {
+            state.note_fault(why);
+        }
+        Self::from_parts(state, Store::Unlinked(PathBuf::new()), caps)
     }
 
     fn from_parts(state: State, store: Store, caps: Caps) -> Self {
@@ -105,7 +122,13 @@ impl Log {
             return Ok(());
         }
         let pressure = state.push(stream, bytes, time);
+        let through = state.writes_through();
         drop(state);
+        if through {
+            let written = self.spill(Need::Show);
+            self.inner.changed.notify_waiters();
+            return written;
+        }
         self.inner.changed.notify_waiters();
         match pressure {
             Pressure::Fits => Ok(()),
@@ -115,8 +138,26 @@ impl Log {
 
     /// Says that no output will ever come any more. Readers end once they have read it all.
     pub fn close(&self) {
+        if self.state().writes_through() {
+            // A disk that failed gets a last chance; that it failed has been noted.
+            self.spill(Need::Everything).ok();
+        }
         self.state().close();
         self.inner.changed.notify_waiters();
+    }
+
+    /// From now on bytes are written to their file before readers are shown them, so that what was shown outlives this
+    /// process. For `Store::Dir`. While the disk fails, readers are shown what memory holds.
+    pub(crate) fn write_through(&self) {
+        self.state().write_through();
+        // A failure is noted by the log itself.
+        self.spill(Need::Show).ok();
+        self.inner.changed.notify_waiters();
+    }
+
+    /// Whether it has made files.
+    pub(crate) fn is_on_disk(&self) -> bool {
+        self.writer().has_begun()
     }
 
     /// Puts everything on disk, and for `Store::Dir` waits until the device has it. Blocks.

@@ -38,6 +38,7 @@ pub use head_tail::Capture;
 pub use reader::Reader;
 pub use search::Match;
 
+pub(crate) use event::Length;
 pub(crate) use head_tail::HeadTail;
 pub(crate) use limits::Limits;
 pub(crate) use search::{Matcher, Pattern};

@@ -11,6 +11,7 @@ use std::sync::Arc;
 use atoll_protocol::Stream;
 
 use super::catalog::Catalog;
+use super::event::Length;
 use super::limits::Caps;
 use super::record::{BadHeader, FILE_HEADER, FileHeader, RECORD_HEADER, RecordHeader};
 use super::segment::{Name, Segment};
@@ -28,7 +29,7 @@ struct Scanned {
 }
 
 /// Rebuilds the state of the log in `dir`, as ended.
-pub(super) fn recover(dir: &Path, caps: Caps) -> io::Result<State> {
+pub(super) fn recover(dir: &Path, caps: Caps, length: Length) -> io::Result<State> {
     let mut catalog = Catalog::new(caps);
     let (mut end, mut stdout) = (0, 0);
     let mut fault = None;
@@ -40,6 +41,9 @@ pub(super) fn recover(dir: &Path, caps: Caps) -> io::Result<State> {
             }
             _ => fault = Some(format!("{} is not a readable segment", path.display())),
         }
+    }
+    if length.end > end {
+        (end, stdout) = (length.end, length.stdout);
     }
     let mut state = State::ended(caps, catalog, end, stdout);
     if let Some(message) = fault {

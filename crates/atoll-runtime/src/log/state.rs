@@ -40,11 +40,22 @@ enum Health {
     },
 }
 
+/// When bytes go to disk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Writing {
+    /// When memory cannot hold them.
+    Late,
+    /// Before anybody is shown them: what a reader has seen outlives us.
+    Through,
+}
+
 /// Which chunks a spill is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Need {
     /// Only what the window can no longer hold.
     Room,
+    /// All that is not on disk, because it is to be shown; not while the disk is failing.
+    Show,
     /// All that is not on disk.
     Everything,
 }
@@ -82,6 +93,7 @@ pub(super) struct State {
     stdout: u64,
     life: Life,
     health: Health,
+    writing: Writing,
 }
 
 impl State {
@@ -93,12 +105,38 @@ impl State {
             stdout: 0,
             life: Life::Open,
             health: Health::Sound,
+            writing: Writing::Late,
         }
     }
 
     /// A log that ended earlier, found on disk.
     pub(super) fn ended(caps: Caps, catalog: Catalog, end: u64, stdout: u64) -> Self {
-        Self { caps, window: Window::new(caps, end), catalog, stdout, life: Life::Closed, health: Health::Sound }
+        Self {
+            caps,
+            window: Window::new(caps, end),
+            catalog,
+            stdout,
+            life: Life::Closed,
+            health: Health::Sound,
+            writing: Writing::Late,
+        }
+    }
+
+    /// From now on readers are shown only what is on disk, unless the disk is failing.
+    pub(super) fn write_through(&mut self) {
+        self.writing = Writing::Through;
+    }
+
+    pub(super) fn writes_through(&self) -> bool {
+        self.writing == Writing::Through
+    }
+
+    /// The cursor after the newest byte that readers may be shown.
+    fn shown(&self) -> u64 {
+        match (self.writing, &self.health) {
+            (Writing::Late, _) | (Writing::Through, Health::Failing { .. }) => self.end(),
+            (Writing::Through, Health::Sound | Health::Recovered { .. }) => self.window.spilled_end(),
+        }
     }
 
     pub(super) fn push(&mut self, stream: Stream, bytes: Bytes, time: SystemTime) -> Pressure {
@@ -141,7 +179,7 @@ impl State {
         if need == Need::Room && !self.window.is_spill_due() {
             return Spill::Nothing;
         }
-        if need == Need::Room
+        if need != Need::Everything
             && let Some(error) = self.too_early()
         {
             self.window.shed();
@@ -206,10 +244,10 @@ impl State {
     }
 
     pub(super) fn place(&self, cursor: u64) -> Place {
-        if cursor >= self.end() {
+        if cursor >= self.shown() {
             return match self.life {
-                Life::Open => Place::Ahead,
-                Life::Closed => Place::End,
+                Life::Closed if cursor >= self.end() => Place::End,
+                Life::Open | Life::Closed => Place::Ahead,
             };
         }
         if let Some(chunk) = self.window.chunk_at(cursor) {

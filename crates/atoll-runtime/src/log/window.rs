@@ -77,6 +77,12 @@ impl Window {
         self.end
     }
 
+    /// The cursor after the newest byte that is on disk; the start if none is.
+    pub(super) fn spilled_end(&self) -> u64 {
+        let first = self.sealed.len() - self.unspilled;
+        self.sealed.get(first).map_or_else(|| self.open_start(), |chunk| chunk.cursor)
+    }
+
     /// Adds the newest bytes, and lets go of old ones that are on disk if the caps ask for it.
     pub(super) fn push(&mut self, stream: Stream, bytes: Bytes, time: SystemTime) -> Pressure {
         self.unspilled_bytes += bytes.len();

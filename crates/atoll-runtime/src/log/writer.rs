@@ -72,6 +72,11 @@ impl Writer {
         &self.store
     }
 
+    /// Whether a directory or a file was ever made.
+    pub(super) fn has_begun(&self) -> bool {
+        !matches!(self.stage, Stage::Fresh)
+    }
+
     /// Writes a batch, all of it or nothing. Returns the new segment if it began one.
     pub(super) fn write(&mut self, batch: &Batch) -> io::Result<Option<Segment>> {
         if let Stage::Writing(active) = &mut self.stage

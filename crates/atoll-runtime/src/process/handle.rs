@@ -9,6 +9,8 @@ use tokio::sync::{mpsc, oneshot, watch};
 
 use super::spec::{ProcessSpec, Restart};
 use crate::Error;
+use crate::command::Command;
+use crate::journal::{CommandItem, Fingerprint, Journal, Note, RestoredCommand};
 use crate::log::Log;
 use crate::pipes::Position;
 use crate::run::{Control, Ended, Status};
@@ -30,18 +32,46 @@ struct Inner {
     control: mpsc::Sender<Control>,
     /// Weak: the sandbox holds its processes, not the other way round.
     shared: Weak<Shared>,
+    /// Its place in the journal, if the sandbox has one.
+    note: Option<Note>,
+    /// What was asked for, if that was in an earlier life of the sandbox.
+    fingerprint: Option<Fingerprint>,
 }
 
 impl Process {
     pub(crate) fn new(
         id: ProcessId,
         spec: ProcessSpec,
-        log: Log,
+        (log, note): (Log, Option<Note>),
         status: watch::Receiver<Status>,
         control: mpsc::Sender<Control>,
         shared: Weak<Shared>,
     ) -> Self {
-        Self { inner: Arc::new(Inner { id, spec, log, status, control, shared }) }
+        Self { inner: Arc::new(Inner { id, spec, log, status, control, shared, note, fingerprint: None }) }
+    }
+
+    /// One that ended in an earlier life of the sandbox. Nobody listens to what is asked of it.
+    pub(crate) fn restored(restored: RestoredCommand, journal: &Arc<Journal>, shared: Weak<Shared>) -> Self {
+        let RestoredCommand { number, item, ended, log } = restored;
+        let started_at = ended.end.started_at;
+        let CommandItem { began, restarted, .. } = item;
+        let end = Ended { record: ended.end, cursor: ended.cursor, session_reset: ended.session_reset };
+        let (_, status) = watch::channel(Status {
+            state: ProcessState::Ended,
+            pid: None,
+            started_at,
+            end: Some(end),
+            failed: None,
+            restarts: restarted.map_or(0, |(restarts, _)| restarts),
+            begun: true,
+            ready: None,
+        });
+        let (control, _) = mpsc::channel(1);
+        let shown = ProcessSpec::new(Command::shell(began.command));
+        let spec = ProcessSpec { labels: began.labels, session: began.session, ..shown };
+        let (note, fingerprint) = (Some(Note::of(journal, number)), Some(began.fingerprint));
+        let inner = Inner { id: began.id, spec, log, status, control, shared, note, fingerprint };
+        Self { inner: Arc::new(inner) }
     }
 
     /// Its id.
@@ -54,9 +84,17 @@ impl Process {
         &self.inner.log
     }
 
-    /// What was asked for.
+    /// What was asked for; if that was in an earlier life of the sandbox, only what is shown of it.
     pub fn spec(&self) -> &ProcessSpec {
         &self.inner.spec
+    }
+
+    /// Whether this is what was asked for.
+    pub(crate) fn is_what(&self, spec: &ProcessSpec) -> bool {
+        match &self.inner.fingerprint {
+            Some(fingerprint) => *fingerprint == Fingerprint::of(spec),
+            None => self.inner.spec.same_as(spec),
+        }
     }
 
     /// Where in its life it is.
@@ -139,6 +177,10 @@ impl Process {
     pub async fn gone(&self) -> Result<(), Error> {
         let mut status = self.inner.status.clone();
         status.wait_for(|status| status.state == ProcessState::Ended).await.map(drop).map_err(|_| Error::SandboxGone)
+    }
+
+    pub(crate) fn note(&self) -> Option<&Note> {
+        self.inner.note.as_ref()
     }
 
     pub(crate) fn shared(&self) -> Result<Arc<Shared>, Error> {

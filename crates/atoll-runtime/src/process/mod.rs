@@ -2,11 +2,13 @@
 
 mod handle;
 mod registry;
+mod remember;
 mod spec;
 mod supervise;
 
 pub use handle::Process;
 pub use registry::{Filter, Retention};
 pub(crate) use registry::{Registry, Reserved};
+pub(crate) use remember::Told;
 pub use spec::{ProcessSpec, Readiness, Restart};
 pub(crate) use supervise::{Begun, CONTROL_MAX, begin, kill_all, starting};

@@ -36,7 +36,8 @@ pub struct Filter {
     pub labels: BTreeMap<String, String>,
 }
 
-/// The table. Locked for moments, never across a wait.
+/// The table. Locked for moments, never across a wait; a line of the journal is written under it, so that an id is free
+/// again only when nothing is remembered of it.
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     table: Mutex<Table>,
@@ -68,13 +69,22 @@ impl Registry {
         let mut table = self.table();
         let id = process.id();
         match table.processes.get(id) {
-            Some(existing) if existing.spec().same_as(spec) => Ok(Reserved::Existing(existing.clone())),
+            Some(existing) if existing.is_what(spec) => Ok(Reserved::Existing(existing.clone())),
             Some(_) => Err(Error::ProcessAlreadyExists { id: id.to_string() }),
             None => {
                 table.processes.insert(id.clone(), process.clone());
                 table.order.push(id.clone());
                 Ok(Reserved::New)
             }
+        }
+    }
+
+    /// Puts one in that an earlier life of the sandbox has ended.
+    pub(crate) fn restore(&self, process: Process) {
+        let mut table = self.table();
+        let id = process.id().clone();
+        if table.processes.insert(id.clone(), process).is_none() {
+            table.order.push(id);
         }
     }
 
@@ -135,7 +145,9 @@ impl Registry {
 
 impl Table {
     fn forget(&mut self, id: &ProcessId) {
-        self.processes.remove(id);
+        if let Some(process) = self.processes.remove(id) {
+            process.forget();
+        }
         self.order.retain(|other| other != id);
     }
 }

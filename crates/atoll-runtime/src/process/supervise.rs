@@ -9,6 +9,7 @@ use tokio::time::Instant;
 
 use super::handle::Process;
 use super::registry::{Filter, Reserved};
+use super::remember::Told;
 use super::spec::{ProcessSpec, Readiness, Restart};
 use crate::Error;
 use crate::command::Background;
@@ -45,7 +46,7 @@ pub(crate) async fn begin(shared: &Arc<Shared>, spec: ProcessSpec, captures: Opt
     };
     let (status, watched) = watch::channel(starting());
     let (control, controls) = mpsc::channel(CONTROL_MAX);
-    let process = Process::new(id, spec.clone(), shared.new_log(), watched, control, Arc::downgrade(shared));
+    let process = Process::new(id, spec.clone(), shared.new_output(), watched, control, Arc::downgrade(shared));
     if let Reserved::Existing(existing) = shared.registry.reserve(&process, &spec)? {
         existing.started().await?;
         return Ok(Begun::Existing(existing));
@@ -100,7 +101,14 @@ impl Supervisor {
     async fn live(mut self) {
         let mut restarts = 0;
         let mut last = None;
-        let mut driven = self.run_once(restarts).await;
+        let told = self.captures.as_ref().map_or(Told::ByRecord, |captures| Told::ByAnswer(captures.limit()));
+        let mut driven = match self.process.remember_start(told).await {
+            Ok(()) => self.run_once(restarts).await,
+            Err(error) => {
+                self.not_started(restarts, error);
+                None
+            }
+        };
         while let Some(end) = driven.as_ref().and_then(|driven| driven.end.clone()) {
             let asked = driven.as_ref().is_some_and(|driven| driven.asked);
             let pause = self.spec.restart.pause(restarts).filter(|_| failed(&end.record) && !asked);
@@ -114,7 +122,11 @@ impl Supervisor {
             driven = self.run_once(restarts).await;
         }
         self.process.log().close();
+        if let Some(end) = &last {
+            self.process.remember_end(end, told);
+        }
         self.tell(ProcessState::Ended, last);
+        self.process.remember_late_end();
         if let Some(driven) = driven {
             driven.answer();
         }
@@ -141,7 +153,10 @@ impl Supervisor {
             };
         let (pid, parts) = started;
         let started_at = parts.started_at;
-        let run = Run::new(parts, &self.spec.command, self.process.log().clone(), self.captures.take());
+        if restarts > 0 {
+            self.process.remember_restart(restarts, started_at.into());
+        }
+        let run = Run::new(parts, self.process.clone(), self.captures.take());
         let ready = self.spec.readiness.as_ref().map(|_| false);
         self.status.send_modify(|status| {
             *status = Status {

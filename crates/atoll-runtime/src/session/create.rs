@@ -1,7 +1,8 @@
 //! Making a session.
 
+use std::os::unix::ffi::OsStrExt;
 use std::sync::Arc;
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use atoll_protocol::SessionId;
 use tokio::sync::{mpsc, watch};
@@ -14,6 +15,7 @@ use super::spare::Spare;
 use super::spec::SessionSpec;
 use crate::Error;
 use crate::command::{Command, Invocation};
+use crate::journal::{Journal, Made, RestoredSession, SessionNote};
 use crate::shared::Shared;
 
 /// Makes a session; returns when its shell waits for commands. From a snapshot, its shell holds that.
@@ -31,12 +33,33 @@ pub(crate) async fn create(
     let born = born(shared, &id, &spec, from.as_deref()).await?;
     let (asks, asked) = mpsc::channel(ASKS_MAX);
     let (status, watched) = watch::channel(Status::new(born.cwd, born.complaints));
-    let session = Session::new(id.clone(), spec.clone(), asks, watched, Arc::downgrade(shared), SystemTime::now());
-    let owner = Owner::new(Arc::clone(shared), session.clone(), spec, born.shell, asked, status, from);
+    let now = SystemTime::now();
+    let session = Session::new(id.clone(), spec.clone(), asks, watched, Arc::downgrade(shared), now);
+    let mut note = shared.journal.as_ref().map(|journal| SessionNote::new(journal, Made::new(id, now.into(), &spec)));
+    if let (Some(note), Some(from)) = (&mut note, &from) {
+        note.save(from);
+    }
+    let owner = Owner::new(Arc::clone(shared), session.clone(), spec, Some(born.shell), asked, status, from, note);
     reservation.fill(session.clone());
     tokio::spawn(owner.live());
     Spare::refill(shared);
     Ok(session)
+}
+
+/// Puts a session back whose shell ended in an earlier life of the sandbox: dead, to be restarted or deleted.
+pub(crate) fn restore(shared: &Arc<Shared>, restored: RestoredSession, journal: &Arc<Journal>) {
+    let RestoredSession { number, item, end, snapshot, used_at } = restored;
+    let spec = item.made.spec();
+    let cwd = snapshot.as_ref().map(|snapshot| snapshot.cwd.as_bytes().to_vec()).unwrap_or_default();
+    let (asks, asked) = mpsc::channel(ASKS_MAX);
+    let status = Status { used_at, end: Some(end), ..Status::new(cwd, String::new()) };
+    let (status, watched) = watch::channel(status);
+    let created_at = UNIX_EPOCH + Duration::from_millis(item.made.at.as_millis());
+    let session = Session::new(item.made.id, spec.clone(), asks, watched, Arc::downgrade(shared), created_at);
+    let note = SessionNote::of(journal, number, snapshot.clone());
+    shared.sessions.restore(session.clone());
+    let owner = Owner::new(Arc::clone(shared), session, spec, None, asked, status, snapshot, Some(note));
+    tokio::spawn(owner.live());
 }
 
 /// A new shell for a session.

@@ -147,7 +147,7 @@ impl Session {
         let id = spec.id.clone().map_or_else(|| shared.next_id(), Ok)?;
         let (status, watched) = watch::channel(starting());
         let (control, controls) = mpsc::channel(CONTROL_MAX);
-        let process = Process::new(id, spec.clone(), shared.new_log(), watched, control, Arc::downgrade(shared));
+        let process = Process::new(id, spec.clone(), shared.new_output(), watched, control, Arc::downgrade(shared));
         if let Reserved::Existing(existing) = shared.registry.reserve(&process, &spec)? {
             return Ok(Begun::Existing(existing));
         }

@@ -112,6 +112,11 @@ impl Machine {
         self.stale && !self.is_dead()
     }
 
+    /// A session whose shell ended in an earlier life of the sandbox.
+    pub(crate) fn dead() -> Self {
+        Self { phase: Phase::Dead, queue: VecDeque::new(), stale: false, due: false }
+    }
+
     /// Whether a snapshot should be taken when nothing is asked for a while.
     pub(crate) fn wants_rest(&self) -> bool {
         self.stale && self.phase == Phase::Idle

@@ -21,7 +21,7 @@ mod spare;
 mod spec;
 mod turn;
 
-pub(crate) use create::create;
+pub(crate) use create::{create, restore};
 pub use handle::Session;
 pub(crate) use object::{object, once_argv, script_file, session_argv};
 pub(crate) use registry::Registry;

@@ -26,6 +26,7 @@ use super::spec::{SessionSpec, StartFrom};
 use super::turn::{self, Turn};
 use crate::Error;
 use crate::exec::Captures;
+use crate::journal::SessionNote;
 use crate::link::News;
 use crate::pipes::{self, Read, Reader};
 use crate::process::Process;
@@ -121,17 +122,22 @@ pub(crate) struct Owner {
     restart_from: StartFrom,
     failed: Option<Error>,
     lost: Option<(i32, Usage)>,
+    /// Its place in the journal, if the sandbox has one.
+    note: Option<SessionNote>,
 }
 
 impl Owner {
+    /// Without a shell it is dead, and can be restarted.
+    #[expect(clippy::too_many_arguments, reason = "what a session is made of, each of its own type")]
     pub(crate) fn new(
         shared: Arc<Shared>,
         session: Session,
         spec: SessionSpec,
-        shell: Shell,
+        shell: Option<Shell>,
         asks: mpsc::Receiver<Ask>,
         status: watch::Sender<Status>,
         snapshot: Option<Arc<Snapshot>>,
+        note: Option<SessionNote>,
     ) -> Self {
         Self {
             shared,
@@ -139,10 +145,11 @@ impl Owner {
             spec,
             asks,
             status,
-            machine: Machine::new(),
+            note,
+            machine: if shell.is_some() { Machine::new() } else { Machine::dead() },
             jobs: HashMap::new(),
             next_job: 1,
-            shell: Some(shell),
+            shell,
             old: Vec::new(),
             turn: None,
             background: Vec::new(),
@@ -194,8 +201,14 @@ impl Owner {
         let rest_at = self.rest_at.filter(|_| self.machine.wants_rest());
         let due_at = self.due_at;
         let alive = !self.machine.is_dead();
-        let Self { asks, shell, dump, settling, .. } = self;
-        let Some(Shell { wire, news, .. }) = shell else { return Happening::Ask(asks.recv().await) };
+        let Self { shared, asks, shell, dump, settling, .. } = self;
+        let Some(Shell { wire, news, .. }) = shell else {
+            return tokio::select! {
+                biased;
+                ask = asks.recv() => Happening::Ask(ask),
+                () = shared.link.gone() => Happening::News(None),
+            };
+        };
         let reader = dump.as_ref().and_then(|dump| dump.reader.as_ref());
         tokio::select! {
             biased;
@@ -293,7 +306,11 @@ impl Owner {
             // All was written before it was reported.
             dump.read();
             if let Some(snapshot) = Snapshot::parse(&dump.bytes, jobs) {
-                self.snapshot = Some(Arc::new(snapshot));
+                let snapshot = Arc::new(snapshot);
+                if let Some(note) = &mut self.note {
+                    note.save(&snapshot);
+                }
+                self.snapshot = Some(snapshot);
             }
         }
         self.on(Event::Dumped).await;
@@ -367,10 +384,14 @@ impl Owner {
         };
         let spec = command.process.spec().clone();
         let text = order::text_of(&spec.command.invocation).unwrap_or_default();
-        let (theirs, ours) = match pipes::make(&spec.command.stdin, self.shared.null.as_fd(), shell.owner) {
+        let made = turn::remember(&command).and_then(|()| {
+            let made = pipes::make(&spec.command.stdin, self.shared.null.as_fd(), shell.owner);
+            made.map_err(|error| Error::io("make the command's standard descriptors", &error))
+        });
+        let (theirs, ours) = match made {
             Ok(ends) => ends,
             Err(error) => {
-                turn::refuse(&self.shared, &command, Error::io("make the command's standard descriptors", &error));
+                turn::refuse(&self.shared, &command, error);
                 // Nothing was run: as if it had been, and were over.
                 return self.machine.on(Event::Reported { settled: true });
             }
@@ -453,6 +474,9 @@ impl Owner {
         match super::create::born(&self.shared, self.session.id(), &self.spec, from.as_deref()).await {
             Ok(born) => {
                 self.shell = Some(born.shell);
+                if let (Some(note), true) = (&self.note, self.status.borrow().end.is_some()) {
+                    note.revived();
+                }
                 self.status.send_modify(|status| {
                     status.cwd = born.cwd;
                     status.not_restored = born.complaints;
@@ -473,6 +497,9 @@ impl Owner {
     fn die(&mut self) {
         self.retire();
         let end = turn::shell_end(self.lost, self.status.borrow().used_at);
+        if let Some(note) = &self.note {
+            note.died(end.clone());
+        }
         self.status.send_modify(|status| status.end = Some(end));
     }
 
@@ -501,6 +528,9 @@ impl Owner {
     }
 
     async fn delete(&mut self) {
+        if let Some(note) = &mut self.note {
+            note.forget();
+        }
         self.shared.sessions.forget(self.session.id());
         Spare::discard_if_unused(&self.shared).await;
         self.retire();

@@ -38,6 +38,11 @@ impl Registry {
         Ok(Reservation { registry: self, id: id.clone() })
     }
 
+    /// Puts one in that an earlier life of the sandbox has left.
+    pub(crate) fn restore(&self, session: Session) {
+        self.table().sessions.push(session);
+    }
+
     pub(crate) fn get(&self, id: &SessionId) -> Result<Session, Error> {
         let table = self.table();
         let found = table.sessions.iter().find(|session| session.id() == id).cloned();

@@ -5,12 +5,14 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::ffi::{OsStrExt, OsStringExt};
 use std::path::{Path, PathBuf};
 
+use serde::{Deserialize, Serialize};
+
 use super::order::quote;
 use super::spec::{SessionSpec, is_name};
 use crate::command::Command;
 
 /// A variable.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Variable {
     /// Its name.
     pub name: String,
@@ -30,7 +32,7 @@ impl Variable {
 }
 
 /// A function.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Function {
     /// Its name.
     pub name: OsString,
@@ -41,7 +43,7 @@ pub struct Function {
 }
 
 /// An alias.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Alias {
     /// Its name.
     pub name: OsString,
@@ -50,7 +52,7 @@ pub struct Alias {
 }
 
 /// What there is in the shell that cannot be carried into another one.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct NotCarried {
     /// Open descriptors beyond the standard three.
     pub descriptors: Vec<u32>,
@@ -59,7 +61,7 @@ pub struct NotCarried {
 }
 
 /// Everything that a session remembers.
-#[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Snapshot {
     /// Where it is.
     pub cwd: OsString,

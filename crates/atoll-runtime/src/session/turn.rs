@@ -13,9 +13,10 @@ use tokio::time::Instant;
 use super::owner::Command;
 use super::part::{self, Part};
 use crate::Error;
+use crate::exec::Captures;
 use crate::link::News;
 use crate::pipes::OurEnds;
-use crate::process::Process;
+use crate::process::{Process, Told};
 use crate::run::{Main, Run, Started, exit_code, exit_signal};
 use crate::shared::Shared;
 use crate::tree::Tree;
@@ -37,6 +38,7 @@ impl Turn {
     /// The shell has been given the command; from here on a task owns its output and its limits.
     pub(super) fn begin(shared: &Arc<Shared>, command: Command, part: Part, ends: OurEnds, blank: bool) -> Self {
         let Command { process, status, mut controls, captures } = command;
+        let told = told(captures.as_ref());
         let (news, heard) = mpsc::channel(NEWS_MAX);
         let started_at = SystemTime::now();
         let parts = Started {
@@ -53,7 +55,7 @@ impl Turn {
             started_at,
             young: None,
         };
-        let run = Run::new(parts, &process.spec().command, process.log().clone(), captures);
+        let run = Run::new(parts, process.clone(), captures);
         status.send_modify(|status| {
             status.state = ProcessState::Running;
             status.started_at = started_at.into();
@@ -66,12 +68,15 @@ impl Turn {
             process.log().close();
             if driven.failed.is_some() {
                 shared.registry.discard(process.id());
+            } else if let Some(end) = &driven.end {
+                process.remember_end(end, told);
             }
             status.send_modify(|status| {
                 status.state = ProcessState::Ended;
                 status.end.clone_from(&driven.end);
                 status.failed.clone_from(&driven.failed);
             });
+            process.remember_late_end();
             driven.answer();
             shared.registry.prune();
         });
@@ -112,6 +117,19 @@ impl Turn {
             tokio::spawn(part::watch(Arc::clone(&self.shared), left, self.news.clone()));
         }
     }
+}
+
+/// Writes a command down before the shell is given it. Only where the id is the client's is that a condition.
+pub(super) fn remember(command: &Command) -> Result<(), Error> {
+    let named = command.process.spec().id.is_some();
+    if !named && matches!(told(command.captures.as_ref()), Told::ByAnswer(_)) {
+        return Ok(());
+    }
+    command.process.remember().or_else(|error| if named { Err(error) } else { Ok(()) })
+}
+
+fn told(captures: Option<&Captures>) -> Told {
+    captures.map_or(Told::ByRecord, |captures| Told::ByAnswer(captures.limit()))
 }
 
 /// Tells that a command was not run.

@@ -4,7 +4,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use atoll_protocol::{EndRecord, KillReceipt, ProcessState, Signal, TerminalId, TerminalInfo, WindowSize};
+use atoll_protocol::{EndRecord, KillReceipt, ProcessState, Resized, Signal, TerminalId, TerminalInfo, WindowSize};
 use bytes::Bytes;
 
 use super::recording::Recording;
@@ -13,6 +13,7 @@ use super::spec::TerminalSpec;
 use super::viewer::{Viewer, ViewerOptions};
 use super::window::Window;
 use crate::Error;
+use crate::journal::TerminalMade;
 use crate::log::{Log, Match};
 use crate::pipes::Position;
 use crate::process::Process;
@@ -41,8 +42,27 @@ struct Inner {
 impl Terminal {
     pub(super) fn new(id: TerminalId, spec: TerminalSpec, process: Process) -> Self {
         let window = Window::new(spec.size);
+        Self::with_window(id, spec, process, window)
+    }
+
+    /// One whose program ended in an earlier life of the sandbox.
+    pub(crate) fn restored(made: &TerminalMade, process: Process, resizes: Vec<Resized>) -> Result<Self, Error> {
+        let id = TerminalId::new(process.id().as_str()).map_err(|error| Error::invalid(error.to_string()))?;
+        let mut spec = TerminalSpec::new(process.spec().command.invocation.clone());
+        (spec.id, spec.size, spec.term) = (Some(id.clone()), made.size, made.term.clone().into());
+        let window = Window::new(made.size);
+        resizes.into_iter().for_each(|change| window.resized(change));
+        Ok(Self::with_window(id, spec, process, window))
+    }
+
+    fn with_window(id: TerminalId, spec: TerminalSpec, process: Process, window: Window) -> Self {
         let inner = Inner { id, spec, process, window, viewers: AtomicUsize::new(0), painter: Mutex::default() };
         Self { inner: Arc::new(inner) }
+    }
+
+    /// What is remembered of how it was made.
+    pub(super) fn made(&self) -> TerminalMade {
+        TerminalMade { size: self.inner.spec.size, term: self.inner.spec.term.to_string_lossy().into_owned() }
     }
 
     /// Its id.

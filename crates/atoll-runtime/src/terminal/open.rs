@@ -10,7 +10,7 @@ use super::registry::Reserved;
 use super::spec::TerminalSpec;
 use super::window::Window;
 use crate::Error;
-use crate::process::{CONTROL_MAX, Process, ProcessSpec, starting};
+use crate::process::{CONTROL_MAX, Process, ProcessSpec, Told, starting};
 use crate::run::{Control, Driven, Run, Status};
 use crate::shared::Shared;
 use crate::start::{self, Standard};
@@ -27,7 +27,7 @@ pub(crate) async fn open(shared: &Arc<Shared>, spec: TerminalSpec) -> Result<Ter
     let (status, watched) = watch::channel(starting());
     let (control, controls) = mpsc::channel(CONTROL_MAX);
     let process =
-        Process::new(id, ProcessSpec::new(command), shared.new_log(), watched, control, Arc::downgrade(shared));
+        Process::new(id, ProcessSpec::new(command), shared.new_output(), watched, control, Arc::downgrade(shared));
     let terminal = Terminal::new(name, spec, process);
     if let Reserved::Existing(existing) = shared.terminals.reserve(&terminal)? {
         existing.process().started().await?;
@@ -50,6 +50,8 @@ struct Owner {
 impl Owner {
     async fn live(mut self) {
         let process = self.terminal.process().clone();
+        // A terminal that cannot be remembered works all the same: it may be wanted to make room on the disk.
+        process.remember_as(Some(self.terminal.made())).ok();
         let standard = Standard::Terminal(self.window());
         match start::start(&self.shared, process.id().as_str(), &process.spec().command, &standard).await {
             Ok((pid, parts)) => {
@@ -60,7 +62,7 @@ impl Owner {
                     status.begun = true;
                     status.started_at = started_at.into();
                 });
-                let run = Run::new(parts, &process.spec().command, process.log().clone(), None);
+                let run = Run::new(parts, process, None);
                 let driven = run.drive(&mut self.controls, &self.status).await;
                 self.over(driven);
             }
@@ -78,6 +80,9 @@ impl Owner {
     fn over(&self, driven: Driven) {
         self.terminal.log().close();
         let end = driven.end.clone();
+        if let Some(end) = &end {
+            self.terminal.process().remember_end(end, Told::ByRecord);
+        }
         self.status.send_modify(|status| {
             status.state = ProcessState::Ended;
             status.pid = None;

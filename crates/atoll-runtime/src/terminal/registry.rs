@@ -38,9 +38,14 @@ impl Registry {
             }
             return Err(Error::TerminalAlreadyExists { id: id.to_string() });
         }
-        table.retain(|other| other.id() != id || other.state() != ProcessState::Ended);
+        forget(&mut table, |other| other.id() == id && other.state() == ProcessState::Ended);
         table.push(terminal.clone());
         Ok(Reserved::New)
+    }
+
+    /// Puts one in that an earlier life of the sandbox has ended.
+    pub(crate) fn restore(&self, terminal: Terminal) {
+        self.table().push(terminal);
     }
 
     /// The newest with this id.
@@ -59,7 +64,7 @@ impl Registry {
 
     /// Takes one out.
     pub(crate) fn discard(&self, terminal: &Terminal) {
-        self.table().retain(|other| !other.is(terminal));
+        forget(&mut self.table(), |other| other.is(terminal));
     }
 
     /// Forgets the oldest ended ones beyond what is to be remembered.
@@ -67,16 +72,27 @@ impl Registry {
         let mut table = self.table();
         let ended = |terminal: &Terminal| terminal.state() == ProcessState::Ended;
         let mut beyond = table.iter().filter(|terminal| ended(terminal)).count().saturating_sub(ENDED_MAX);
-        table.retain(|terminal| {
+        forget(&mut table, |terminal| {
             let goes = beyond > 0 && ended(terminal);
             beyond -= usize::from(goes);
-            !goes
+            goes
         });
     }
 
     fn table(&self) -> MutexGuard<'_, Vec<Terminal>> {
         self.terminals.lock().unwrap_or_else(PoisonError::into_inner)
     }
+}
+
+/// Takes out those that go, and what is remembered of them.
+fn forget(table: &mut Vec<Terminal>, mut goes: impl FnMut(&Terminal) -> bool) {
+    table.retain(|terminal| {
+        let goes = goes(terminal);
+        if goes {
+            terminal.process().forget();
+        }
+        !goes
+    });
 }
 
 fn newest<'a>(table: &'a [Terminal], id: &TerminalId) -> Option<&'a Terminal> {

@@ -162,6 +162,9 @@ async fn serve_sandbox(prepared: Prepared, parent: &mut Option<Parent>) -> Resul
         agent = Agent::create_over(&host, spec, storage) => agent?,
         number = interrupts.next() => return Ok(128 + number),
     };
+    if let Some(fault) = agent.sandbox().fault() {
+        printer::warning(fault);
+    }
     let served = async {
         let listeners = listen(&socket, tcp).await?;
         let ready = ready(&agent, &socket, &listeners);

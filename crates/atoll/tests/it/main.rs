@@ -10,6 +10,7 @@ mod client;
 mod crash;
 mod escape;
 mod harness;
+mod remembered;
 mod rootless;
 mod run;
 mod server;

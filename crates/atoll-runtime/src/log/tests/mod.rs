@@ -5,3 +5,4 @@ mod disk;
 mod model;
 mod reading;
 mod support;
+mod through;
