@@ -46,6 +46,8 @@ pub enum Kind {
     NotRun,
     /// The dump is written.
     Dumped,
+    /// The command ends the shell. It may be asked for a last dump; then it goes, and says nothing more.
+    Leaving,
 }
 
 /// The command was given up before its end.
@@ -87,6 +89,7 @@ impl Report {
             Kind::Done => 1,
             Kind::NotRun => 2,
             Kind::Dumped => 3,
+            Kind::Leaving => 4,
         };
         bytes[5] = self.flags;
         bytes[8..12].copy_from_slice(&self.status.to_ne_bytes());
@@ -106,6 +109,7 @@ impl Report {
             1 => Kind::Done,
             2 => Kind::NotRun,
             3 => Kind::Dumped,
+            4 => Kind::Leaving,
             _ => return None,
         };
         let status = i32::from_ne_bytes(number(bytes, 8)?.to_ne_bytes());
@@ -224,7 +228,7 @@ mod tests {
 
     #[test]
     fn a_report_survives_the_way() {
-        for kind in [Kind::Ready, Kind::Done, Kind::NotRun, Kind::Dumped] {
+        for kind in [Kind::Ready, Kind::Done, Kind::NotRun, Kind::Dumped, Kind::Leaving] {
             let token = *b"0123456789abcdef";
             let report = Report { kind, flags: GIVEN_UP | ALONE, status: -7, user_us: 5, system_us: 1 << 40, token };
             assert_eq!(Report::decode(&report.encode()), Some(report));

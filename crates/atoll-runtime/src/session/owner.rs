@@ -117,6 +117,8 @@ pub(crate) struct Owner {
     dump: Option<Dump>,
     snapshot: Option<Arc<Snapshot>>,
     settling: Option<Process>,
+    /// The shell is about to end, and writes down what it holds; with jobs or without.
+    leaving: Option<bool>,
     rest_at: Option<Instant>,
     due_at: Option<Instant>,
     restart_from: StartFrom,
@@ -156,6 +158,7 @@ impl Owner {
             dump: None,
             snapshot,
             settling: None,
+            leaving: None,
             rest_at: Some(Instant::now() + REST),
             due_at: None,
             restart_from: StartFrom::Snapshot,
@@ -268,8 +271,19 @@ impl Owner {
         match told.report.kind {
             Told::Done | Told::NotRun => self.command_over(told.report).await,
             Told::Dumped => self.dumped(told.report.flags & message::ALONE == 0).await,
+            Told::Leaving => self.leaving(told.report.flags & message::ALONE == 0),
             Told::Ready => {}
         }
+    }
+
+    /// The shell ends by its own command. What it holds is worth having: a restart goes on from there.
+    fn leaving(&mut self, jobs: bool) {
+        self.begin_dump();
+        if let Some(shell) = &mut self.shell {
+            // Whatever came of that, it must not wait for us.
+            shell.wire.dismiss();
+        }
+        self.leaving = Some(jobs);
     }
 
     async fn command_over(&mut self, report: Report) {
@@ -302,6 +316,11 @@ impl Owner {
     }
 
     async fn dumped(&mut self, jobs: bool) {
+        self.keep_dump(jobs);
+        self.on(Event::Dumped).await;
+    }
+
+    fn keep_dump(&mut self, jobs: bool) {
         if let Some(mut dump) = self.dump.take() {
             // All was written before it was reported.
             dump.read();
@@ -313,7 +332,6 @@ impl Owner {
                 self.snapshot = Some(snapshot);
             }
         }
-        self.on(Event::Dumped).await;
     }
 
     fn read_dump(&mut self) {
@@ -334,6 +352,9 @@ impl Owner {
     async fn shell_ended(&mut self, how: Option<(i32, Usage)>) {
         let replace = self.shell.as_ref().is_some_and(|shell| shell.process.was_given_up());
         self.lost = how;
+        if let Some(jobs) = self.leaving.take() {
+            self.keep_dump(jobs);
+        }
         self.on(Event::ShellEnded { replace }).await;
     }
 

@@ -186,6 +186,11 @@ impl Wire {
         Ok(told)
     }
 
+    /// Lets a shell that waits for an order go without one.
+    pub(super) fn dismiss(&mut self) {
+        self.waiting = None;
+    }
+
     /// Tells the waiting shell what to do.
     pub(super) fn order(&mut self, task: Task, payload: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
         let connection = self.waiting.take().ok_or(io::ErrorKind::NotConnected)?;

@@ -93,7 +93,7 @@ impl Turn {
                 let cwd = String::from_utf8_lossy(cwd.as_os_str().as_bytes()).into_owned();
                 News::NotRun { error: Error::CwdNotFound { cwd, why } }
             }
-            Kind::Done | Kind::Ready | Kind::Dumped => News::Reported {
+            Kind::Done | Kind::Ready | Kind::Dumped | Kind::Leaving => News::Reported {
                 // Where nothing ran, what the shell reports is still the status of what ran before.
                 status: if self.blank { 0 } else { report.status },
                 given_up: (report.flags & message::GIVEN_UP != 0).then_some(reason),

@@ -199,7 +199,13 @@ async fn a_shell_that_exits_takes_the_session_with_it(f: &Fixture) {
             other => panic!("{text}: {other:?}"),
         }
         soon(session.restart(StartFrom::Nothing)).await.unwrap();
-        assert_eq!(sh(&session, "echo again").await.0, "again\n");
+        assert_eq!(sh(&session, "echo again ${x-nothing}").await.0, "again nothing\n");
+        // What it held when it left is there again, unless it had no time to say.
+        let mut command = Command::shell("x=1; cd /tmp; f() { echo f; }; exit 6");
+        command.env.insert("CALL".into(), Some("call".into()));
+        assert_eq!(soon(session.exec(command)).await.unwrap().end.code, Some(6));
+        soon(session.restart(StartFrom::Snapshot)).await.unwrap();
+        assert_eq!(sh(&session, "echo $x $PWD ${CALL-unset}; f").await.0, "1 /tmp unset\nf\n");
         soon(session.delete()).await.unwrap();
     }
 }

@@ -157,6 +157,22 @@ impl Shell {
         }
     }
 
+    /// The command ends the shell: what that holds is written down first, if the agent wants it, so that a new shell can
+    /// go on from here.
+    fn leave(&self, token: [u8; message::TOKEN], status: c_int) -> ! {
+        let mut bytes = [0; message::REPORT + message::DIRECTORY];
+        let mut report = Report::new(Kind::Leaving, token);
+        report.flags |= if c::is_alone() { message::ALONE } else { 0 };
+        let length = write_report(&report, &mut bytes);
+        if c::pid() == self.pid
+            && let Some(connection) = c::call(&self.name[..self.length], &bytes[..length])
+        {
+            write_down(connection);
+        }
+        // SAFETY: bash's own way to end.
+        unsafe { bash::exit_shell(status) }
+    }
+
     fn obey(&mut self, connection: Fd) -> Report {
         let mut incoming = Incoming([0; message::ORDER + message::INLINE]);
         let (length, passed) = wait_for_order(connection, &mut incoming.0);
@@ -204,9 +220,12 @@ impl Shell {
             }
         };
         let Some(Some(text)) = pieces.piece() else { c::exit_now(LOST) };
-        let given_up = run_text(text);
-        report.flags |= if given_up { message::GIVEN_UP } else { 0 };
+        let outcome = run_text(text);
+        report.flags |= if outcome == Outcome::GivenUp { message::GIVEN_UP } else { 0 };
         report.flags |= if scope.leave() { 0 } else { message::CWD_LOST };
+        if let Outcome::Exit(status) = outcome {
+            self.leave(order.token, status);
+        }
         // SAFETY: a number of bash's.
         report.status = unsafe { bash::last_command_exit_value };
         // Nothing runs between two commands.
@@ -214,6 +233,25 @@ impl Shell {
         report.user_us = self.used.0.saturating_sub(before.0);
         report.system_us = self.used.1.saturating_sub(before.1);
         report
+    }
+}
+
+/// Waits for where to write what the shell holds, and does so. No answer is an answer too.
+fn write_down(connection: Fd) {
+    let mut bytes = [0; message::ORDER];
+    loop {
+        match c::receive(connection, &mut bytes) {
+            Received::Interrupted => {}
+            Received::Message(_, passed) => {
+                c::close(connection);
+                if let [output] = passed.as_slice() {
+                    dump::dump(*output);
+                    c::close(*output);
+                }
+                return;
+            }
+            Received::Gone => return c::close(connection),
+        }
     }
 }
 
@@ -288,8 +326,19 @@ fn forget_the_dead() {
     }
 }
 
-/// Gives the text to bash. `true` if it was given up; ends the process where the text ends the shell.
-fn run_text(text: &[u8]) -> bool {
+/// What came of a text.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Outcome {
+    /// It ran to its end.
+    Over,
+    /// It was given up before that.
+    GivenUp,
+    /// It ends the shell, with this status.
+    Exit(c_int),
+}
+
+/// Gives the text to bash.
+fn run_text(text: &[u8]) -> Outcome {
     // SAFETY: bash's own functions from its only thread. The copy of the text is freed by bash. `top_level` is where
     // bash jumps to; our place in it is valid for as long as the attempt runs, and is set anew for each.
     unsafe {
@@ -314,8 +363,8 @@ fn run_text(text: &[u8]) -> bool {
         match jumped {
             0 | bash::DISCARD => {}
             _ if given_up => {}
-            bash::FORCE_EOF if bash::last_command_exit_value == 0 => bash::exit_shell(127),
-            _ => bash::exit_shell(bash::last_command_exit_value),
+            bash::FORCE_EOF if bash::last_command_exit_value == 0 => return Outcome::Exit(127),
+            _ => return Outcome::Exit(bash::last_command_exit_value),
         }
         if given_up {
             forget_interrupts();
@@ -328,7 +377,7 @@ fn run_text(text: &[u8]) -> bool {
         if bash::last_command_exit_value == bash::BAD_SYNTAX {
             bash::last_command_exit_value = 2;
         }
-        given_up
+        if given_up { Outcome::GivenUp } else { Outcome::Over }
     }
 }
 
@@ -348,9 +397,13 @@ fn run_script() -> ! {
     let payload = read_file(message::SCRIPT, u32::from_ne_bytes(length) as usize);
     let mut pieces = Pieces::new(payload);
     let (Some(Some(state)), Some(Some(text))) = (pieces.piece(), pieces.piece()) else { c::exit_now(LOST) };
-    run_text(state);
-    run_text(text);
-    // SAFETY: bash's own way to end.
+    for text in [state, text] {
+        if let Outcome::Exit(status) = run_text(text) {
+            // SAFETY: bash's own way to end.
+            unsafe { bash::exit_shell(status) }
+        }
+    }
+    // SAFETY: as above.
     unsafe { bash::exit_shell(bash::last_command_exit_value) }
 }
 
