@@ -23,6 +23,7 @@ in_every_mode! {
         a_session_is_restarted_from_what_it_held,
         a_dead_session_stays_dead_and_a_deleted_one_is_gone,
         a_damaged_journal_is_no_reason_not_to_start,
+        what_lived_when_the_agent_died_is_lost,
     }
 }
 
@@ -277,4 +278,56 @@ async fn a_damaged_journal_is_no_reason_not_to_start(f: &Fixture) {
     let mut reader = sandbox.process(&id("third")).unwrap().log().reader(0);
     assert!(matches!(soon(reader.next()).await, Some(LogEvent::Output(_))));
     soon(sandbox.destroy()).await.unwrap();
+}
+
+/// What the disk would hold if this process died now: the storage of a life that has no end.
+fn as_after_a_crash(path: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    std::fs::copy(path.join("journal"), to.join("journal")).unwrap();
+    for name in ["logs", "sessions"] {
+        copy_below(&path.join(name), &to.join(name));
+    }
+}
+
+fn copy_below(from: &Path, to: &Path) {
+    std::fs::create_dir(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap().flatten() {
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy_below(&entry.path(), &to),
+            false => drop(std::fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+async fn what_lived_when_the_agent_died_is_lost(f: &Fixture) {
+    let (parent, path) = place();
+    let sandbox = over(f, &path).await;
+    let process = soon(sandbox.start(named("p", Command::shell("echo seen; sleep 300")))).await.unwrap();
+    printed(&process, "seen").await;
+    let terminal = TerminalSpec::new(Invocation::Shell("printf seen; sleep 300".into()));
+    let terminal = soon(sandbox.open_terminal(terminal)).await.unwrap();
+    crate::harness::shown(&terminal, "seen").await;
+    let Ok(session) = soon(sandbox.create_session(SessionSpec::default())).await else { return };
+    soon(session.exec(Command::shell("X=held"))).await.unwrap();
+    soon(session.snapshot()).await.unwrap();
+    let image = parent.path().join("image");
+    as_after_a_crash(&path, &image);
+    soon(sandbox.destroy()).await.unwrap();
+    let after = over(f, &image).await;
+    let lost = |end: Option<atoll_protocol::EndRecord>| {
+        let end = end.unwrap();
+        assert_eq!((end.reason, end.code, end.signal), (EndReason::HostLost, None, None));
+    };
+    let process = after.process(&id("p")).unwrap();
+    lost(process.end());
+    assert_eq!(stdout(process.log()).await, "seen\n");
+    let terminal = after.terminal(terminal.id()).unwrap();
+    lost(terminal.end());
+    assert_eq!(stdout(terminal.log()).await, "seen");
+    let session = after.session(session.id()).unwrap();
+    lost(session.info().end);
+    soon(session.restart(StartFrom::Snapshot)).await.unwrap();
+    assert_eq!(out(&soon(session.exec(Command::shell("echo $X"))).await.unwrap()), "held\n");
+    soon(after.destroy()).await.unwrap();
 }

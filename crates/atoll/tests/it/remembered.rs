@@ -248,30 +248,30 @@ fn after_an_orderly_end_what_ran_was_stopped_with_its_sandbox() {
     life.stop(&home);
 }
 
-/// A small disk of its own, unmounted in the end.
-struct SmallDisk(PathBuf);
+/// A small disk of its own, unmounted in the end. Its path says nothing of the home: whoever else sees the mount must not
+/// be taken for one of its processes.
+struct SmallDisk(tempfile::TempDir);
 
 impl SmallDisk {
-    fn new(home: &Home) -> Option<Self> {
-        let path = std::env::temp_dir().join(format!("small-{}", home.tag));
-        std::fs::create_dir(&path).unwrap();
-        let mounted = command("mount").args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"]).arg(&path).status();
-        mounted.is_ok_and(|status| status.success()).then_some(Self(path))
+    fn new() -> Option<Self> {
+        let dir = tempfile::Builder::new().prefix("small-disk-").tempdir().unwrap();
+        let mounted = command("mount").args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"]).arg(dir.path()).status();
+        mounted.is_ok_and(|status| status.success()).then_some(Self(dir))
     }
 }
 
 impl Drop for SmallDisk {
     fn drop(&mut self) {
-        drop(command("umount").arg(&self.0).status());
-        drop(std::fs::remove_dir(&self.0));
+        // Lazily: a test that failed may have left something on it.
+        drop(command("umount").arg("--lazy").arg(self.0.path()).status());
     }
 }
 
 #[test]
 fn a_full_disk_is_told_and_loses_nothing_that_was_acknowledged() {
     let home = Home::new();
-    let Some(disk) = SmallDisk::new(&home) else { return skip("no tmpfs can be mounted") };
-    let storage = disk.0.join("kept");
+    let Some(disk) = SmallDisk::new() else { return skip("no tmpfs can be mounted") };
+    let storage = disk.0.path().join("kept");
     let life = begin(&home, &storage);
     let ended = wait(async {
         let running = life.client.start(&named("running", "read x < /workspace/go; exit 6")).await;
