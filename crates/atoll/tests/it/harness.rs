@@ -300,7 +300,8 @@ impl Home {
 impl Drop for Home {
     fn drop(&mut self) {
         self.is_clean_within(KEEPER_CHANCE);
-        for (pid, _) in self.processes() {
+        // What only shares a mount with a sandbox may be anything on this machine; it is reported, not killed.
+        for (pid, _) in self.processes().into_iter().filter(|(pid, mark)| *pid != 1 && !mark.ends_with("mountinfo")) {
             drop(kill(pid, Signal::KILL));
         }
         let deadline = Instant::now() + KEEPER_CHANCE;
