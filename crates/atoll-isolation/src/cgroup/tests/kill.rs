@@ -72,7 +72,7 @@ fn heavy_a_thousand_processes_die_at_once() {
 }
 
 #[test]
-fn a_fork_bomb_is_bounded_and_dies() {
+fn heavy_a_fork_bomb_is_bounded_and_dies() {
     let Some(place) = Place::limiting("a_fork_bomb_is_bounded_and_dies", Limit::Pids) else {
         return;
     };
