@@ -60,10 +60,11 @@ fn compare(
     unit: Unit,
 ) -> Result<Comparison, String> {
     let own = party(Some(subject), &subject.name)?;
-    let (limit, bound) = limit_of(&target.bound);
     let reference = reference(&target.bound, all)?;
+    let (limit, bound) = limit_of(target, reference.as_ref(), unit);
     let observed = match (&target.bound, &reference) {
         (Bound::TimesFloor { .. }, Some(floor)) => cost(target.on, &own, floor, unit)?,
+        (bound @ Bound::FloorPlus { .. }, Some(_)) => absolute(target.on, &own, unit, bound)?,
         (_, Some(other)) => cost(target.on, other, &own, unit)?,
         (bound, None) => absolute(target.on, &own, unit, bound)?,
     };
@@ -74,7 +75,7 @@ fn compare(
 /// The contender a relative bound refers to; none for an absolute bound.
 fn reference(bound: &Bound, all: &[ContenderReport]) -> Result<Option<Party>, String> {
     match bound {
-        Bound::TimesFloor { .. } | Bound::ShareOfFloor { .. } => {
+        Bound::TimesFloor { .. } | Bound::ShareOfFloor { .. } | Bound::FloorPlus { .. } => {
             let floor = all.iter().find(|c| c.role == Role::Floor);
             party(floor, "the floor").map(Some)
         }
@@ -82,12 +83,16 @@ fn reference(bound: &Bound, all: &[ContenderReport]) -> Result<Option<Party>, St
             let other = all.iter().find(|c| c.name == *than);
             party(other, than).map(Some)
         }
-        Bound::Bytes { .. } | Bound::Seconds { .. } => Ok(None),
+        Bound::Bytes { .. } | Bound::Seconds { .. } | Bound::PerSecond { .. } => Ok(None),
     }
 }
 
-fn limit_of(bound: &Bound) -> (Limit, f64) {
-    match bound {
+/// What is added to the floor is added here: both sides are times then, and the noise is that of times.
+fn limit_of(target: &Target, reference: Option<&Party>, unit: Unit) -> (Limit, f64) {
+    let floor = reference.map_or(0.0, |floor| target.on.of(&floor.summary, unit));
+    match &target.bound {
+        Bound::FloorPlus { at_most } => (Limit::AtMost, floor + at_most),
+        Bound::PerSecond { at_least } => (Limit::AtLeast, *at_least),
         Bound::TimesFloor { at_most } | Bound::Seconds { at_most } => (Limit::AtMost, *at_most),
         Bound::Bytes { at_most } => (Limit::AtMost, unsigned(*at_most)),
         Bound::ShareOfFloor { at_least } | Bound::FasterThan { at_least, .. } => (Limit::AtLeast, *at_least),
@@ -115,7 +120,8 @@ fn cost(on: Statistic, of: &Party, against: &Party, unit: Unit) -> Result<f64, S
 fn absolute(on: Statistic, own: &Party, unit: Unit, bound: &Bound) -> Result<f64, String> {
     let fits = match bound {
         Bound::Bytes { .. } => unit == Unit::Bytes,
-        Bound::Seconds { .. } => unit == Unit::Latency,
+        Bound::Seconds { .. } | Bound::FloorPlus { .. } => unit == Unit::Latency,
+        Bound::PerSecond { .. } => matches!(unit, Unit::Rate | Unit::Throughput),
         Bound::TimesFloor { .. } | Bound::ShareOfFloor { .. } | Bound::FasterThan { .. } => false,
     };
     fits.then(|| on.of(&own.summary, unit))
@@ -154,6 +160,22 @@ mod tests {
         assert_eq!((observed, met), (Some(1.2), Verdict::Met));
         let (_, missed) = verdict(Target::at_most_times_floor(1.1), &all, Unit::Latency);
         assert_eq!(missed, Verdict::Missed);
+    }
+
+    #[test]
+    fn a_time_may_be_the_floors_and_some_more() {
+        let all = [measured("atoll", Role::Subject, &[1.2; 8]), measured("raw", Role::Floor, &[1.0; 8])];
+        let target = |millis| Target::at_most_floor_plus(std::time::Duration::from_millis(millis));
+        assert_eq!(verdict(target(250), &all, Unit::Latency), (Some(1.2), Verdict::Met));
+        assert_eq!(verdict(target(150), &all, Unit::Latency), (Some(1.2), Verdict::Missed));
+        assert!(matches!(verdict(target(1), &all, Unit::Rate).1, Verdict::NotMeasured { .. }));
+    }
+
+    #[test]
+    fn a_rate_may_be_asked_for_by_itself() {
+        let all = [measured("atoll", Role::Subject, &[5000.0; 8])];
+        assert_eq!(verdict(Target::at_least_per_second(4000.0), &all, Unit::Rate).1, Verdict::Met);
+        assert_eq!(verdict(Target::at_least_per_second(6000.0), &all, Unit::Rate).1, Verdict::Missed);
     }
 
     #[test]

@@ -193,7 +193,8 @@ fn observed(bound: &Bound, value: f64) -> String {
         Bound::ShareOfFloor { .. } => percent(value),
         Bound::FasterThan { .. } => format!("{value:.1} ×"),
         Bound::Bytes { .. } => Unit::Bytes.show(value),
-        Bound::Seconds { .. } => Unit::Latency.show(value),
+        Bound::Seconds { .. } | Bound::FloorPlus { .. } => Unit::Latency.show(value),
+        Bound::PerSecond { .. } => format!("{value:.0}"),
     }
 }
 

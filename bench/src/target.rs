@@ -43,6 +43,16 @@ pub enum Bound {
         /// The other contender's name.
         than: String,
     },
+    /// At most so much longer than the floor.
+    FloorPlus {
+        /// The longest time beyond the floor's allowed, in seconds.
+        at_most: f64,
+    },
+    /// At least so many per second: operations, or bytes where those are moved.
+    PerSecond {
+        /// The smallest number allowed.
+        at_least: f64,
+    },
     /// At most so many bytes.
     Bytes {
         /// The largest amount allowed.
@@ -100,6 +110,16 @@ impl Target {
         Self::on_median(Bound::FasterThan { at_least: factor, than: than.into() })
     }
 
+    /// A median of at most the floor's and `time` more.
+    pub fn at_most_floor_plus(time: Duration) -> Self {
+        Self::on_median(Bound::FloorPlus { at_most: time.as_secs_f64() })
+    }
+
+    /// A median of at least `count` per second.
+    pub fn at_least_per_second(count: f64) -> Self {
+        Self::on_median(Bound::PerSecond { at_least: count })
+    }
+
     /// A median of at most `bytes`.
     pub fn at_most_bytes(bytes: u64) -> Self {
         Self::on_median(Bound::Bytes { at_most: bytes })
@@ -131,6 +151,8 @@ impl Target {
             Bound::FasterThan { at_least, than } => {
                 format!("at least {at_least} × faster than {than}")
             }
+            Bound::FloorPlus { at_most } => format!("at most floor + {}", Unit::Latency.show(*at_most)),
+            Bound::PerSecond { at_least } => format!("at least {at_least} per second"),
             Bound::Bytes { at_most } => {
                 format!("at most {}", Unit::Bytes.show(unsigned(*at_most)))
             }
@@ -186,6 +208,9 @@ mod tests {
         assert_eq!(words(Target::at_most_times_floor(1.35)), "at most 1.35 × floor");
         assert_eq!(words(Target::at_least_share_of_floor(0.6)), "at least 60 % of floor");
         assert_eq!(words(Target::at_least_times_faster_than(4.0, "crun exec")), "at least 4 × faster than crun exec");
+        let plus = Target::at_most_floor_plus(Duration::from_micros(200));
+        assert_eq!(words(plus), "at most floor + 200 µs");
+        assert_eq!(words(Target::at_least_per_second(5000.0)), "at least 5000 per second");
         assert_eq!(words(Target::at_most_bytes(4 << 20)), "at most 4.00 MiB");
         assert_eq!(words(Target::at_most(Duration::from_millis(5)).on(Statistic::Tail)), "at most 5.00 ms in the tail");
     }

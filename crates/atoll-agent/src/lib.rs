@@ -11,6 +11,7 @@ mod encode;
 mod error;
 mod extract;
 mod follow;
+mod large;
 mod leash;
 mod listen;
 mod place;
@@ -18,6 +19,7 @@ mod request_id;
 mod routes;
 mod server;
 mod sse;
+mod unread;
 
 pub use agent::Agent;
 pub use app::{openapi, router};

@@ -19,6 +19,8 @@ pub(crate) struct App {
     pub(crate) registry: Registry,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) json_max: usize,
+    /// The OpenAPI document.
+    pub(crate) document: &'static str,
     pub(crate) draining: watch::Receiver<bool>,
 }
 

@@ -46,6 +46,8 @@ pub struct Options {
     pub sandboxes_max: usize,
     /// What clients may use.
     pub limits: Limits,
+    /// The OpenAPI document of everything that can be reached through this server, as JSON.
+    pub document: &'static str,
 }
 
 /// A gateway that listens.
@@ -89,6 +91,7 @@ impl Gateway {
             registry,
             metrics: Arc::clone(&metrics),
             json_max: options.limits.json_bytes,
+            document: options.document,
             draining: watching,
         };
         let socket = options.state.join(SOCKET);

@@ -5,8 +5,8 @@
 //! killed at any moment, and nobody inside notices.
 //!
 //! How the parts meet: `server` takes connections, `routes` takes requests apart, `auth` says who asks, `fleet` knows
-//! every sandbox and has one task for each, `placement` starts and finds agents, `proxy` passes requests on to them,
-//! `registry` remembers.
+//! every sandbox and has one task for each, `placement` starts and finds agents, `proxy` passes requests on to them
+//! over `lines`, `registry` remembers.
 
 mod app;
 mod ask;
@@ -15,6 +15,7 @@ mod clock;
 mod error;
 mod fleet;
 mod gateway;
+mod lines;
 mod metrics;
 mod placement;
 mod proxy;
@@ -27,4 +28,5 @@ pub use auth::{Mode as AuthMode, Rate};
 pub use error::{Difference, Error};
 pub use gateway::{Gateway, Options, ROOT_TOKEN, SOCKET};
 pub use placement::{Local, LocalOptions};
+pub use routes::openapi;
 pub use server::{Limits, TlsFiles};

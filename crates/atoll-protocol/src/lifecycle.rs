@@ -8,6 +8,7 @@ use crate::{Isolation, SandboxInfo, SandboxLimits, SandboxName, SandboxState, Ti
 
 /// Why a sandbox is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
     /// Somebody asked for it.
@@ -20,6 +21,7 @@ pub enum StopReason {
 
 /// Get or create a sandbox. What is left out takes its default if the sandbox is made, and may be anything if it exists.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct CreateSandbox {
     /// Its name; made up if not given.
@@ -47,6 +49,7 @@ pub struct CreateSandbox {
 
 /// Change what can be changed while it lives. What is left out stays.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct PatchSandbox {
     /// Labels to set; `null` removes one.
@@ -62,6 +65,7 @@ pub struct PatchSandbox {
 
 /// One sandbox of a server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SandboxRecord {
     /// Its name.
     pub name: SandboxName,
@@ -90,6 +94,7 @@ pub struct SandboxRecord {
 
 /// Some sandboxes, by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SandboxList {
     /// These.
     pub sandboxes: Vec<SandboxRecord>,

@@ -6,6 +6,7 @@ use crate::Timestamp;
 
 /// What may be done.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verb {
     /// Look: states, lists, output.
@@ -18,6 +19,7 @@ pub enum Verb {
 
 /// These verbs, on the sandboxes that a pattern means.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
     /// A sandbox's name, in which `*` stands for any number of letters.
@@ -28,6 +30,7 @@ pub struct Scope {
 
 /// Make a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CreateToken {
     /// What it is for, for people.
@@ -42,6 +45,7 @@ pub struct CreateToken {
 
 /// A token as it is listed: everything but the secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TokenInfo {
     /// Names it; also the middle of the token itself.
     pub id: String,
@@ -59,6 +63,7 @@ pub struct TokenInfo {
 
 /// A new token. The only time that its secret is told.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct NewToken {
     /// What it is.
     pub info: TokenInfo,
@@ -68,6 +73,7 @@ pub struct NewToken {
 
 /// Every token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TokenList {
     /// Oldest first.
     pub tokens: Vec<TokenInfo>,

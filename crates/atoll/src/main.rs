@@ -1,5 +1,6 @@
 //! Atoll: a self-hosted computer for agents. The one binary; one file per subcommand in `commands/`.
 
+mod api;
 mod asking;
 mod commands;
 mod connect;

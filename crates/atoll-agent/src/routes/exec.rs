@@ -17,7 +17,7 @@ use crate::follow::{Follow, Source, Until};
 use crate::leash::Leash;
 use crate::place::Place;
 use crate::sse::{Events, Next};
-use crate::{command, error, extract, sse};
+use crate::{command, error, extract, large, sse};
 
 /// Run a command to its end.
 ///
@@ -54,7 +54,9 @@ pub(super) async fn answer(
         return Ok(sse::answer(events));
     }
     let output = wish.output(agent, place, spec).await?;
-    Ok(Json(output.result(wish.encoding)).into_response())
+    let bytes =
+        output.stdout.head.len() + output.stdout.tail.len() + output.stderr.head.len() + output.stderr.tail.len();
+    Ok(large::answer(bytes, move || Json(output.result(wish.encoding)).into_response()).await)
 }
 
 /// How the answer should be.

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::time::Duration;
 
 use atoll_protocol::{Encoding, Gap, OutputPage, ProcessId, TerminalId};
-use atoll_runtime::{Log, LogEvent, ReadPage};
+use atoll_runtime::{LogEvent, ReadPage};
 use axum::Json;
 use axum::response::sse::Event;
 use axum::response::{IntoResponse, Response};
@@ -17,6 +17,7 @@ use crate::encode::Encoder;
 use crate::error::Refusal;
 use crate::extract::{Params, ThisProcess, ThisTerminal};
 use crate::follow::{Follow, Source, Until};
+use crate::large;
 use crate::sse::{self, Events, Next};
 
 /// Bytes of a page, if not told otherwise.
@@ -90,13 +91,16 @@ async fn read(source: Source, range: &Range, headers: &HeaderMap) -> Result<Resp
     if !(1..=PAGE_BYTES_MAX).contains(&range.limit) {
         return Err(Refusal::invalid(format!("query: limit: a page has 1 to {PAGE_BYTES_MAX} bytes")));
     }
-    Ok(Json(page(source.log(), range).await).into_response())
+    let wait = range.wait_ms.map(|millis| Duration::from_millis(millis).min(WAIT_MAX));
+    let read = source.log().read(range.since, range.limit, wait).await;
+    let bytes = usize::try_from(read.next_cursor.saturating_sub(range.since)).unwrap_or(usize::MAX);
+    let encoding = range.encoding;
+    Ok(large::answer(bytes, move || Json(page(read, encoding)).into_response()).await)
 }
 
-async fn page(log: &Log, range: &Range) -> OutputPage {
-    let wait = range.wait_ms.map(|millis| Duration::from_millis(millis).min(WAIT_MAX));
-    let ReadPage { events, next_cursor, closed } = log.read(range.since, range.limit, wait).await;
-    let mut encoder = Encoder::new(range.encoding);
+fn page(read: ReadPage, encoding: Encoding) -> OutputPage {
+    let ReadPage { events, next_cursor, closed } = read;
+    let mut encoder = Encoder::new(encoding);
     let mut page = OutputPage { events: Vec::new(), gaps: Vec::new(), next_cursor, closed };
     for event in events {
         match event {

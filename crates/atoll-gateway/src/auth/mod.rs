@@ -9,7 +9,7 @@ mod secret;
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use atoll_protocol::{CreateToken, NewToken, SandboxName, Scope, TokenInfo, Verb};
@@ -42,18 +42,26 @@ pub enum Mode {
     Open,
 }
 
-/// Who asks.
+/// Who asks. Cheap to clone: one is made for each request.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
     /// Of the token.
-    pub(crate) id: String,
-    scopes: Vec<Scope>,
+    pub(crate) id: Arc<str>,
+    scopes: Arc<[Scope]>,
 }
 
 #[derive(Debug)]
 struct Known {
     info: TokenInfo,
     hash: Hash,
+    caller: Caller,
+}
+
+impl Known {
+    fn new(info: TokenInfo, hash: Hash) -> Self {
+        let caller = Caller { id: info.id.as_str().into(), scopes: info.scopes.as_slice().into() };
+        Self { info, hash, caller }
+    }
 }
 
 /// Every token, and how often each has asked.
@@ -63,6 +71,7 @@ pub(crate) struct Auth {
     rate: Option<Rate>,
     registry: Registry,
     root: Hash,
+    root_caller: Caller,
     tokens: Mutex<HashMap<String, Known>>,
     /// One for each token that has asked, so at most as many as there are tokens.
     buckets: Mutex<HashMap<String, Bucket>>,
@@ -71,7 +80,8 @@ pub(crate) struct Auth {
 impl Caller {
     fn root() -> Self {
         let verbs = vec![Verb::Read, Verb::Exec, Verb::Admin];
-        Self { id: root::ROOT.to_owned(), scopes: vec![Scope { sandboxes: scope::EVERYTHING.to_owned(), verbs }] }
+        let everything = Scope { sandboxes: scope::EVERYTHING.to_owned(), verbs };
+        Self { id: root::ROOT.into(), scopes: [everything].into() }
     }
 
     /// Whether it may do this with this sandbox.
@@ -101,15 +111,16 @@ impl Auth {
     ) -> Result<Self, Error> {
         let root = root::load(root_file)?;
         let rows = registry.tokens().await?.into_iter();
-        let known = |row: TokenRow| Known { info: row.info, hash: Hash::from_bytes(row.hash) };
+        let known = |row: TokenRow| Known::new(row.info, Hash::from_bytes(row.hash));
         let tokens = rows.map(|row| (row.info.id.clone(), known(row))).collect();
-        Ok(Self { mode, rate, registry, root, tokens: Mutex::new(tokens), buckets: Mutex::default() })
+        let (tokens, buckets) = (Mutex::new(tokens), Mutex::default());
+        Ok(Self { mode, rate, registry, root, root_caller: Caller::root(), tokens, buckets })
     }
 
     /// Who asks, by the request's headers.
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Error> {
         let caller = match self.mode {
-            Mode::Open => Caller::root(),
+            Mode::Open => self.root_caller.clone(),
             Mode::Tokens => self.known(bearer(headers)?)?,
         };
         self.take_turn(&caller.id)?;
@@ -120,7 +131,7 @@ impl Auth {
         let wrong = Error::Unauthorized { why: "the token is not known, or no longer good" };
         let Some((id, secret)) = secret::split(token) else { return Err(wrong) };
         if id == root::ROOT {
-            return if self.root.is_of(secret) { Ok(Caller::root()) } else { Err(wrong) };
+            return if self.root.is_of(secret) { Ok(self.root_caller.clone()) } else { Err(wrong) };
         }
         let now = clock::now();
         let mut tokens = lock(&self.tokens);
@@ -135,15 +146,18 @@ impl Auth {
             // Nobody waits for it, and nothing depends on it.
             tokio::spawn(async move { registry.token_used(id, now).await });
         }
-        Ok(Caller { id: id.to_owned(), scopes: known.info.scopes.clone() })
+        Ok(known.caller.clone())
     }
 
     fn take_turn(&self, id: &str) -> Result<(), Error> {
         let Some(rate) = self.rate else { return Ok(()) };
         let now = Instant::now();
         let mut buckets = lock(&self.buckets);
-        let bucket = buckets.entry(id.to_owned()).or_insert_with(|| Bucket::full(rate, now));
-        bucket.take(rate, now).map_err(|after| Error::RateLimited { after })
+        let taken = match buckets.get_mut(id) {
+            Some(bucket) => bucket.take(rate, now),
+            None => buckets.entry(id.to_owned()).or_insert_with(|| Bucket::full(rate, now)).take(rate, now),
+        };
+        taken.map_err(|after| Error::RateLimited { after })
     }
 
     /// Makes a token. Its secret is in the answer and nowhere else.
@@ -166,7 +180,7 @@ impl Auth {
         };
         let row = TokenRow { info: info.clone(), hash: secret.hash().into_bytes() };
         self.registry.put_token(row).await?;
-        lock(&self.tokens).insert(info.id.clone(), Known { info: info.clone(), hash: secret.hash() });
+        lock(&self.tokens).insert(info.id.clone(), Known::new(info.clone(), secret.hash()));
         Ok(NewToken { info, token: secret.to_token() })
     }
 

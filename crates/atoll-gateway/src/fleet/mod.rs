@@ -19,6 +19,7 @@ pub(crate) use activity::{Activity, InUse};
 use owner::{Ask, Owner};
 
 use crate::Error;
+use crate::lines::{Lines, Places};
 use crate::metrics::Metrics;
 use crate::placement::{Agent, Placement};
 use crate::registry::{Disk, Kept, Registry, Row, Stored};
@@ -71,6 +72,7 @@ struct Inner {
     ground: Arc<Ground>,
     /// At most one owner per name, and as many as there may be sandboxes.
     owners: Mutex<HashMap<SandboxName, Handle>>,
+    places: Places,
 }
 
 /// Handle on one sandbox's owner.
@@ -79,12 +81,16 @@ pub(crate) struct Handle {
     asks: mpsc::Sender<Ask>,
     phase: watch::Receiver<Phase>,
     activity: Arc<Activity>,
+    /// Ways to its agent that wait for the next request.
+    pub(crate) lines: Arc<Lines>,
 }
 
 impl Fleet {
     /// Finds out what lives, and takes care of it from now on.
     pub(crate) async fn adopt(ground: Ground) -> Result<Self, Error> {
-        let fleet = Self { inner: Arc::new(Inner { ground: Arc::new(ground), owners: Mutex::default() }) };
+        let fleet = Self {
+            inner: Arc::new(Inner { ground: Arc::new(ground), owners: Mutex::default(), places: Places::default() }),
+        };
         let mut looking = JoinSet::new();
         for row in fleet.known().await? {
             if looking.len() >= LOOKED_FOR_AT_ONCE {
@@ -142,7 +148,7 @@ impl Fleet {
         let (asks, inbox) = mpsc::channel(WAITING);
         let (owner, phase, activity) = Owner::new(self.clone(), name.clone(), row, inbox).await;
         tokio::spawn(owner.run());
-        Handle { asks, phase, activity }
+        Handle { asks, phase, activity, lines: Lines::new(self.inner.places.clone()) }
     }
 
     /// The sandbox of this name, if there is one.

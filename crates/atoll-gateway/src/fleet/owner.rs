@@ -2,7 +2,12 @@
 //! puts it to sleep when nobody uses it.
 //!
 //! It holds nothing that lives: should the gateway be killed at any moment, the next one finds the agent by its socket
-//! and the options on disk.
+//! and the options on disk. What it does is in the files below `owner/`, by subject.
+
+mod doubt;
+mod idle;
+mod life;
+mod pause;
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -13,7 +18,7 @@ use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{Activity, Fleet, Ground, Phase, options};
-use crate::placement::{Agent, StartError};
+use crate::placement::Agent;
 use crate::registry::{Kept, Row, Stored};
 use crate::{Error, ask, clock};
 
@@ -139,15 +144,6 @@ impl Owner {
         }
     }
 
-    /// When to look whether it may sleep. While something is open, one `sleep_after` from now: nothing can be due
-    /// earlier.
-    fn idle_at(&self) -> Option<Instant> {
-        let State::Present { stored, life: Life::Running { .. } } = &self.state else { return None };
-        let after = Duration::from_millis(stored.sleep_after_ms.filter(|_| !stored.keep_alive)?);
-        let from = if self.activity.is_open() { Instant::now() } else { self.activity.last().into() };
-        from.checked_add(after)
-    }
-
     async fn answer(&mut self, ask: Ask) {
         // Whoever asked may have gone away; what was done stays done.
         match ask {
@@ -171,86 +167,6 @@ impl Owner {
         Error::SandboxNotFound { name: self.name.clone() }
     }
 
-    async fn create(&mut self, asked: CreateSandbox) -> Result<(Row, bool), Error> {
-        if let State::Present { stored, .. } = &self.state {
-            let differences = options::differences(stored, &asked);
-            if !differences.is_empty() {
-                return Err(Error::SandboxDiffers { name: self.name.clone(), differences });
-            }
-            if !matches!(self.state, State::Present { life: Life::Paused { .. }, .. }) {
-                self.running().await?;
-            }
-            return Ok((self.row()?, false));
-        }
-        let stored = options::stored(self.name.clone(), asked, self.ground().default_sleep_ms, clock::now());
-        self.ground().disk.write(&stored).map_err(|error| Error::internal("write the sandbox's options", error))?;
-        self.state = State::Present { stored: Box::new(stored), life: Life::Stopped { reason: None } };
-        self.note(Some(SandboxState::Creating)).await?;
-        match self.running().await {
-            Ok(_) => Ok((self.row()?, true)),
-            Err(error) => {
-                // It was never there: nothing of it stays.
-                self.delete().await?;
-                Err(error)
-            }
-        }
-    }
-
-    /// Its agent; started if there is none.
-    async fn running(&mut self) -> Result<Agent, Error> {
-        let stored = match &self.state {
-            State::Absent => return Err(self.absent()),
-            State::Present { life: Life::Running { agent, .. }, .. } => return Ok(agent.clone()),
-            State::Present { life: Life::Paused { .. }, .. } => {
-                return Err(Error::SandboxPaused { name: self.name.clone() });
-            }
-            State::Present { stored, life: Life::Stopped { .. } } => stored,
-        };
-        let spec = stored.spec();
-        let started = self.ground().placement.start(&self.name, &spec).await;
-        self.ground().metrics.agent_started(started.is_ok());
-        let agent = started.map_err(|error| self.not_started(error))?;
-        tracing::info!(sandbox = %self.name, pid = agent.pid, "an agent was started");
-        let gone = self.watch(&agent);
-        self.activity.touch();
-        self.live(Life::Running { agent: agent.clone(), gone }).await?;
-        Ok(agent)
-    }
-
-    fn not_started(&self, error: StartError) -> Error {
-        match error {
-            StartError::Refused(body) => Error::Agent { body },
-            StartError::Failed(why) => {
-                tracing::warn!(sandbox = %self.name, why, "an agent did not start");
-                Error::AgentUnavailable { name: self.name.clone(), why }
-            }
-        }
-    }
-
-    /// Its agent did not answer somebody. If it is gone, the next one is started.
-    async fn doubt(&mut self, doubted: &Agent) -> Result<Agent, Error> {
-        self.check(doubted).await;
-        match &self.state {
-            State::Present { life: Life::Paused { agent, .. }, .. } => Ok(agent.clone()),
-            State::Present { life: Life::Running { .. } | Life::Stopped { .. }, .. } | State::Absent => {
-                self.running().await
-            }
-        }
-    }
-
-    /// Whether the agent that somebody doubts is still of use; if not, it is ended.
-    async fn check(&mut self, doubted: &Agent) {
-        let State::Present { life: Life::Running { agent, .. } | Life::Paused { agent, .. }, .. } = &self.state else {
-            return;
-        };
-        if agent != doubted || self.ground().placement.find(&self.name).await.as_ref() == Some(doubted) {
-            return;
-        }
-        // One that lives without answering would hold the storage.
-        self.ground().placement.stop(doubted).await.ok();
-        self.lost().await;
-    }
-
     async fn change(&mut self, change: PatchSandbox) -> Result<Row, Error> {
         let State::Present { stored, .. } = &mut self.state else { return Err(self.absent()) };
         let changed = options::patched(Stored::clone(stored), change)?;
@@ -258,119 +174,6 @@ impl Owner {
         self.ground().disk.write(&changed).map_err(|error| Error::internal("write the sandbox's options", error))?;
         self.note(None).await?;
         self.row()
-    }
-
-    async fn start(&mut self) -> Result<Row, Error> {
-        if let State::Present { life: Life::Paused { .. }, .. } = self.state {
-            return self.resume().await;
-        }
-        self.running().await?;
-        self.row()
-    }
-
-    async fn stop(&mut self, reason: StopReason) -> Result<Row, Error> {
-        let agent = match &self.state {
-            State::Absent => return Err(self.absent()),
-            State::Present { life: Life::Stopped { .. }, .. } => return self.row(),
-            State::Present { life: Life::Running { agent, .. } | Life::Paused { agent, .. }, .. } => agent.clone(),
-        };
-        // Nobody gets to it from here on.
-        self.phase.send_replace(Phase::Away);
-        let stopped = self.ground().placement.stop(&agent).await;
-        if let Err(error) = stopped {
-            self.show();
-            return Err(Error::AgentUnavailable { name: self.name.clone(), why: format!("did not end: {error}") });
-        }
-        tracing::info!(sandbox = %self.name, ?reason, "stopped");
-        self.live(Life::Stopped { reason: Some(reason) }).await?;
-        self.row()
-    }
-
-    async fn pause(&mut self) -> Result<Row, Error> {
-        let agent = match &self.state {
-            State::Absent => return Err(self.absent()),
-            State::Present { life: Life::Paused { .. }, .. } => return self.row(),
-            State::Present { life: Life::Running { agent, .. }, .. } => agent.clone(),
-            State::Present { life: Life::Stopped { .. }, .. } => {
-                return Err(Error::invalid(format!("sandbox {} is stopped: there is nothing to pause", self.name)));
-            }
-        };
-        self.tell(&agent, "/v1/sandbox/pause").await?;
-        let gone = self.watch(&agent);
-        self.live(Life::Paused { agent, gone }).await?;
-        self.row()
-    }
-
-    async fn resume(&mut self) -> Result<Row, Error> {
-        let agent = match &self.state {
-            State::Absent => return Err(self.absent()),
-            State::Present { life: Life::Running { .. } | Life::Stopped { .. }, .. } => {
-                self.running().await?;
-                return self.row();
-            }
-            State::Present { life: Life::Paused { agent, .. }, .. } => agent.clone(),
-        };
-        self.tell(&agent, "/v1/sandbox/resume").await?;
-        let gone = self.watch(&agent);
-        self.activity.touch();
-        self.live(Life::Running { agent, gone }).await?;
-        self.row()
-    }
-
-    async fn tell(&self, agent: &Agent, path: &str) -> Result<(), Error> {
-        let unavailable = |why: String| Error::AgentUnavailable { name: self.name.clone(), why };
-        let told = async { ask::tell(self.ground().placement.connect(agent).await?, path).await };
-        let told = timeout(ANSWERS_WITHIN, told).await.map_err(|_| unavailable("did not answer".to_owned()))?;
-        let told = told.map_err(|error| unavailable(format!("did not answer: {error}")))?;
-        told.map_err(|answer| Error::Agent { body: answer.error })
-    }
-
-    async fn delete(&mut self) -> Result<(), Error> {
-        if !matches!(self.state, State::Present { life: Life::Stopped { .. }, .. }) {
-            self.stop(StopReason::Asked).await?;
-        }
-        let removed = self.ground().placement.remove(&self.name).await;
-        removed.map_err(|error| Error::internal("remove the sandbox's files", error))?;
-        self.state = State::Absent;
-        self.show();
-        tracing::info!(sandbox = %self.name, "deleted");
-        self.ground().registry.forget(self.name.clone()).await
-    }
-
-    /// Its agent is gone, and nobody here asked for that.
-    async fn lost(&mut self) {
-        tracing::warn!(sandbox = %self.name, "the agent is gone");
-        self.ground().metrics.agent_lost();
-        if let Err(error) = self.live(Life::Stopped { reason: Some(StopReason::HostLost) }).await {
-            tracing::warn!(sandbox = %self.name, %error, "what happened could not be noted");
-        }
-    }
-
-    /// Stops it, unless somebody came in at the last moment or something is going on inside.
-    async fn fall_asleep(&mut self) {
-        if self.idle_at().is_some_and(|at| at > Instant::now()) {
-            return;
-        }
-        self.phase.send_replace(Phase::Away);
-        if self.activity.is_open() || self.is_busy().await {
-            self.activity.touch();
-            self.show();
-            return;
-        }
-        if let Err(error) = self.stop(StopReason::Idle).await {
-            tracing::warn!(sandbox = %self.name, %error, "it could not be put to sleep");
-            self.activity.touch();
-        }
-    }
-
-    /// Whether a process or a terminal lives inside. An agent that does not say is not disturbed.
-    async fn is_busy(&self) -> bool {
-        let State::Present { life: Life::Running { agent, .. }, .. } = &self.state else { return false };
-        let asked = async { ask::info(self.ground().placement.connect(agent).await?).await };
-        match timeout(ANSWERS_WITHIN, asked).await {
-            Ok(Ok(info)) => info.processes > 0 || info.terminals > 0,
-            Ok(Err(_)) | Err(_) => true,
-        }
     }
 
     /// Enters another life, tells those who look, and notes it.

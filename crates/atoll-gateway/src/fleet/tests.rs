@@ -46,7 +46,7 @@ impl Placement for Pretended {
             }
             let start = self.started.fetch_add(1, Ordering::SeqCst);
             tokio::task::yield_now().await;
-            let agent = Agent { pid: 1, start, address: name.to_string() };
+            let agent = Agent { pid: 1, start, address: name.as_str().into() };
             let there = self.living.lock().unwrap().insert(name.to_string(), (agent.clone(), Arc::default()));
             assert!(there.is_none(), "two agents for {name}");
             Ok(agent)
@@ -61,13 +61,13 @@ impl Placement for Pretended {
     fn stop<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<()>> {
         Box::pin(async move {
             tokio::task::yield_now().await;
-            self.living.lock().unwrap().remove(&agent.address);
+            self.living.lock().unwrap().remove(&*agent.address);
             Ok(())
         })
     }
 
     fn gone(&self, agent: &Agent) -> Promise<'static, ()> {
-        let gone = self.living.lock().unwrap().get(&agent.address).map(|(_, gone)| Arc::clone(gone));
+        let gone = self.living.lock().unwrap().get(&*agent.address).map(|(_, gone)| Arc::clone(gone));
         Box::pin(async move {
             match gone {
                 Some(gone) => gone.notified().await,

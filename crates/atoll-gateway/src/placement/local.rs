@@ -127,7 +127,7 @@ impl Local {
 
     async fn find_now(&self, name: &SandboxName) -> Option<Agent> {
         let dir = self.disk.sandbox(name);
-        let address = dir.join("agent.sock").to_str()?.to_owned();
+        let address = dir.join("agent.sock").to_str()?.into();
         let stream = connect_below(&dir).await.ok()?;
         // Who made the socket listen, by the kernel's own account (unix(7), SO_PEERCRED).
         let pid = u32::try_from(stream.peer_cred().ok()?.pid()?).ok()?;
@@ -238,7 +238,7 @@ impl Placement for Local {
 
     fn connect<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<Wire>> {
         Box::pin(async move {
-            let dir = Path::new(&agent.address).parent().unwrap_or(Path::new("/"));
+            let dir = Path::new(&*agent.address).parent().unwrap_or(Path::new("/"));
             connect_below(dir).await.map(|stream| Box::new(stream) as Wire)
         })
     }

@@ -10,6 +10,7 @@ mod process;
 use std::fmt::Debug;
 use std::io;
 use std::pin::Pin;
+use std::sync::Arc;
 
 use atoll_protocol::{ErrorBody, SandboxName, SandboxSpec};
 use tokio::io::{AsyncRead, AsyncWrite};
@@ -23,11 +24,11 @@ pub(crate) type Promise<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub(crate) type Wire = Box<dyn Duplex>;
 
 /// Bytes both ways.
-pub(crate) trait Duplex: AsyncRead + AsyncWrite + Send + Unpin {}
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Send + Unpin> Duplex for T {}
+impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin> Duplex for T {}
 
-/// A living agent, or one that lived.
+/// A living agent, or one that lived. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Agent {
     /// Its pid, which means it only together with when it was started.
@@ -35,7 +36,7 @@ pub(crate) struct Agent {
     /// When it was started, in the kernel's count.
     pub(crate) start: u64,
     /// How it is reached.
-    pub(crate) address: String,
+    pub(crate) address: Arc<str>,
 }
 
 /// Why there is no agent.

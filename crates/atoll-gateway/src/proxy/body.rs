@@ -1,25 +1,48 @@
 //! An agent's answer on its way to a client: passed on as it comes, and counted as a use of the sandbox until it ends.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
 use crate::fleet::InUse;
-use crate::placement::Promise;
+use crate::lines::{Line, Lines};
+use crate::placement::{Agent, Promise};
 
 /// See the module.
 pub(super) struct Passing {
     body: Incoming,
+    /// Until the answer has ended: who goes away before that takes it along.
+    line: Option<Line>,
+    lines: Arc<Lines>,
+    agent: Agent,
     _in_use: InUse,
     /// For a stream without end: ready when the server is about to end.
     until: Option<Promise<'static, ()>>,
 }
 
 impl Passing {
-    pub(super) fn new(body: Incoming, in_use: InUse, until: Option<Promise<'static, ()>>) -> Self {
-        Self { body, _in_use: in_use, until }
+    pub(super) fn new(body: Incoming, line: Line, lines: Arc<Lines>, agent: Agent, in_use: InUse) -> Self {
+        let mut passing = Self { body, line: Some(line), lines, agent, _in_use: in_use, until: None };
+        passing.let_go_at_end();
+        passing
+    }
+
+    /// Ends at the latest when this is ready.
+    pub(super) fn until(mut self, until: Option<Promise<'static, ()>>) -> Self {
+        self.until = until;
+        self
+    }
+
+    /// With the last byte the line is free for the next request.
+    fn let_go_at_end(&mut self) {
+        if self.body.is_end_stream()
+            && let Some(line) = self.line.take()
+        {
+            self.lines.give_back(line, self.agent.clone());
+        }
     }
 }
 
@@ -31,15 +54,17 @@ impl Body for Passing {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
-        let frame = match Pin::new(&mut self.body).poll_frame(context) {
-            Poll::Ready(frame) => return Poll::Ready(frame),
-            Poll::Pending => None,
-        };
+        let this = &mut *self;
+        let Some(line) = &mut this.line else { return Poll::Ready(None) };
+        if let Poll::Ready(frame) = line.frame(&mut this.body, context) {
+            this.let_go_at_end();
+            return Poll::Ready(frame);
+        }
         // What there is goes out first. A client that follows comes back and goes on by its cursor.
-        match &mut self.until {
+        match &mut this.until {
             Some(until) => {
                 ready!(until.as_mut().poll(context));
-                Poll::Ready(frame)
+                Poll::Ready(None)
             }
             None => Poll::Pending,
         }

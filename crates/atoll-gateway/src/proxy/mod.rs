@@ -1,11 +1,12 @@
 //! The way to an agent: requests, answers, streams and WebSockets go through as they are, nothing is collected.
 //!
-//! One connection to the agent for each request, so that a client that goes away takes exactly its own connection with
-//! it, and the agent knows. It decides nothing about who may: that is done before.
+//! A request has a line to the agent for itself, new or kept from an earlier one, so that a client that goes away takes
+//! exactly its own line with it, and the agent knows. It decides nothing about who may: that is done before.
 
 mod body;
 mod headers;
 mod path;
+mod tunnel;
 
 use std::sync::Arc;
 
@@ -13,17 +14,15 @@ use atoll_protocol::{SandboxName, Verb};
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
-use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, Method, StatusCode, Uri, Version};
-use hyper_util::rt::TokioIo;
-use tokio::io::copy_bidirectional;
 
 use body::Passing;
 
 use crate::Error;
 use crate::app::App;
 use crate::fleet::{Handle, InUse, Need};
-use crate::metrics::While;
+use crate::lines::{Line, NotSent};
 use crate::placement::{Agent, Wire};
 
 /// What a request to a sandbox asks for, by its head. A WebSocket takes input, so it is more than a look; and so is a
@@ -35,88 +34,88 @@ pub(crate) fn verb(request: &Request) -> Verb {
 }
 
 /// Passes a request on to the sandbox's agent, which is started if need be.
-pub(crate) async fn forward(app: &App, name: &SandboxName, request: Request) -> Result<Response, Error> {
+pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request) -> Result<Response, Error> {
     let target = path::to_agent(request.uri().path(), request.uri().query())?;
+    let wrong = |error| Error::invalid(format!("the path is wrong: {error}"));
+    let need = if verb(&request) == Verb::Read { Need::Look } else { Need::Run };
+    *request.uri_mut() = target.parse::<Uri>().map_err(wrong)?;
+    *request.version_mut() = Version::HTTP_11;
     let handle = app.fleet.get(name)?;
     let in_use = handle.enter();
-    let need = if verb(&request) == Verb::Read { Need::Look } else { Need::Run };
     let agent = handle.reach(name, need).await?;
-    let wire = connect(app, name, &handle, agent.clone()).await?;
-    let response = pass(app, name, wire, target, request, in_use).await?;
-    if response.status() == StatusCode::GONE {
-        // A session may be gone, or the sandbox under its agent: then the next use starts another one. Nobody waits.
-        let name = name.clone();
-        tokio::spawn(async move { handle.check(&name, agent).await });
+    let way = Way { app, name, handle: &handle };
+    if let Some(protocol) = headers::upgrade(request.headers()) {
+        let (wire, _) = way.connect(agent).await?;
+        let opened = tunnel::open(app, wire, request, protocol, in_use).await;
+        return opened.map_err(|error| way.broke(&error));
     }
-    Ok(response)
+    way.pass(agent, request, in_use).await
 }
 
-/// Nothing was sent yet, so it is safe to try a second time.
-async fn connect(app: &App, name: &SandboxName, handle: &Handle, agent: Agent) -> Result<Wire, Error> {
-    let placement = &app.fleet.ground().placement;
-    if let Ok(wire) = placement.connect(&agent).await {
-        return Ok(wire);
-    }
-    let agent = handle.reach_again(name, agent).await?;
-    let unavailable = |error| Error::AgentUnavailable { name: name.clone(), why: format!("does not answer: {error}") };
-    placement.connect(&agent).await.map_err(unavailable)
+/// From one request to its sandbox's agent.
+struct Way<'a> {
+    app: &'a App,
+    name: &'a SandboxName,
+    handle: &'a Handle,
 }
 
-async fn pass(
-    app: &App,
-    name: &SandboxName,
-    wire: Wire,
-    target: String,
-    mut request: Request,
-    in_use: InUse,
-) -> Result<Response, Error> {
-    let unavailable = |error: &dyn std::fmt::Display| Error::AgentUnavailable {
-        name: name.clone(),
-        why: format!("ended in the middle of the request, which may or may not have been carried out: {error}"),
-    };
-    let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(TokioIo::new(wire)).await.map_err(|error| unavailable(&error))?;
-    tokio::spawn(connection.with_upgrades());
-    let ours = hyper::upgrade::on(&mut request);
-    let upgrade = headers::upgrade(request.headers());
-    let request = to_agent(request, &target, upgrade)?;
-    let mut response = sender.send_request(request).await.map_err(|error| unavailable(&error))?;
-    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
-        let theirs = hyper::upgrade::on(&mut response);
-        tokio::spawn(tunnel(app.clone(), ours, theirs, in_use));
-        let protocol = headers::upgrade(response.headers());
-        headers::to_client(response.headers_mut(), protocol);
-        return Ok(response.map(|_| Body::empty()));
+impl Way<'_> {
+    async fn pass(&self, agent: Agent, mut request: Request, in_use: InUse) -> Result<Response, Error> {
+        headers::to_agent(request.headers_mut(), None);
+        let (line, agent, mut response) = self.send(agent, request).await?;
+        headers::to_client(response.headers_mut(), None);
+        if response.status() == StatusCode::GONE {
+            // A session may be gone, or the sandbox under its agent: then the next use starts another one. Nobody waits.
+            let (handle, name, agent) = (self.handle.clone(), self.name.clone(), agent.clone());
+            tokio::spawn(async move { handle.check(&name, agent).await });
+        }
+        let until = is_endless(response.headers()).then(|| self.app.drained());
+        let lines = Arc::clone(&self.handle.lines);
+        Ok(response.map(|body| Body::new(Passing::new(body, line, lines, agent, in_use).until(until))))
     }
-    headers::to_client(response.headers_mut(), None);
-    let until = is_endless(response.headers()).then(|| app.drained());
-    Ok(response.map(|body| Body::new(Passing::new(body, in_use, until))))
-}
 
-fn to_agent(mut request: Request, target: &str, upgrade: Option<HeaderValue>) -> Result<Request, Error> {
-    *request.uri_mut() =
-        target.parse::<Uri>().map_err(|error| Error::invalid(format!("the path is wrong: {error}")))?;
-    *request.version_mut() = Version::HTTP_11;
-    headers::to_agent(request.headers_mut(), upgrade);
-    Ok(request)
+    /// On a line that waits, if there is one. A request of which nothing has left is sent on a new one.
+    async fn send(
+        &self,
+        agent: Agent,
+        mut request: Request,
+    ) -> Result<(Line, Agent, hyper::Response<hyper::body::Incoming>), Error> {
+        if let Some(mut line) = self.handle.lines.take(&agent) {
+            match line.send(request).await {
+                Ok(response) => return Ok((line, agent, response)),
+                Err(NotSent::Unsent(unsent)) => request = *unsent,
+                Err(NotSent::Broken(error)) => return Err(self.broke(&error)),
+            }
+        }
+        let (wire, agent) = self.connect(agent).await?;
+        let mut line = Line::over(wire).await.map_err(|error| self.broke(&error))?;
+        match line.send(request).await {
+            Ok(response) => Ok((line, agent, response)),
+            Err(NotSent::Unsent(_)) => Err(self.broke(&"it hung up")),
+            Err(NotSent::Broken(error)) => Err(self.broke(&error)),
+        }
+    }
+
+    /// Nothing was sent yet, so it is safe to try a second time.
+    async fn connect(&self, agent: Agent) -> Result<(Wire, Agent), Error> {
+        let placement = &self.app.fleet.ground().placement;
+        if let Ok(wire) = placement.connect(&agent).await {
+            return Ok((wire, agent));
+        }
+        let agent = self.handle.reach_again(self.name, agent).await?;
+        let unavailable =
+            |error| Error::AgentUnavailable { name: self.name.clone(), why: format!("does not answer: {error}") };
+        Ok((placement.connect(&agent).await.map_err(unavailable)?, agent))
+    }
+
+    fn broke(&self, error: &dyn std::fmt::Display) -> Error {
+        let why = format!("ended in the middle of the request, which may or may not have been carried out: {error}");
+        Error::AgentUnavailable { name: self.name.clone(), why }
+    }
 }
 
 /// Events go on for as long as somebody listens.
 fn is_endless(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
-}
-
-/// Bytes both ways until one side ends, or the server does.
-async fn tunnel(app: App, ours: hyper::upgrade::OnUpgrade, theirs: hyper::upgrade::OnUpgrade, in_use: InUse) {
-    let metrics = Arc::clone(&app.metrics);
-    let _open = While::new(&metrics.tunnels);
-    let (Ok(ours), Ok(theirs)) = tokio::join!(ours, theirs) else { return };
-    let (mut ours, mut theirs) = (TokioIo::new(ours), TokioIo::new(theirs));
-    tokio::select! {
-        // How it ended is between the two.
-        _ = copy_bidirectional(&mut ours, &mut theirs) => {}
-        () = app.drained() => {}
-    }
-    drop(in_use);
 }

@@ -107,7 +107,7 @@ fn put(connection: &Connection, row: &Row) -> rusqlite::Result<()> {
         used_at.as_millis().cast_signed(),
         agent.as_ref().map(|agent| agent.pid),
         agent.as_ref().map(|agent| agent.start.cast_signed()),
-        agent.as_ref().map(|agent| agent.address.as_str()),
+        agent.as_ref().map(|agent| &*agent.address),
     ];
     connection.prepare_cached(sql)?.execute(parameters).map(drop)
 }

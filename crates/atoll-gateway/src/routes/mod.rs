@@ -1,5 +1,6 @@
 //! The HTTP API: a route takes a request apart, asks one thing, and answers in one shape.
 
+mod document;
 mod extract;
 mod observe;
 mod sandboxes;
@@ -11,6 +12,8 @@ use axum::extract::Request;
 use axum::middleware::from_fn_with_state;
 use axum::routing::{any, delete, get, post};
 
+pub use document::openapi;
+
 use crate::Error;
 use crate::app::App;
 
@@ -20,6 +23,8 @@ pub(crate) fn router(app: App) -> Router {
         .route("/healthz", get(server::alive))
         .route("/readyz", get(server::ready))
         .route("/metrics", get(server::metrics))
+        .route("/openapi.json", get(document::json))
+        .route("/docs", get(document::page))
         .route("/v1/tokens", get(tokens::list).post(tokens::create))
         .route("/v1/tokens/{id}", delete(tokens::revoke))
         .route("/v1/sandboxes", get(sandboxes::list).post(sandboxes::create))

@@ -1,6 +1,7 @@
 //! Around every request: its id, a line in the log, and the counts. Never a header, a body, a query or a command.
 
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 use atoll_protocol::SandboxName;
@@ -24,10 +25,10 @@ const INSIDE: &str = "/v1/sandboxes/{name}/{*rest}";
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen(Arc<Mutex<Facts>>);
 
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Default)]
 struct Facts {
-    token: Option<String>,
-    sandbox: Option<String>,
+    token: Option<Arc<str>>,
+    sandbox: Option<SandboxName>,
 }
 
 impl Seen {
@@ -36,13 +37,13 @@ impl Seen {
     }
 
     /// Who asked.
-    pub(super) fn by(&self, token: &str) {
-        self.facts().token = Some(token.to_owned());
+    pub(super) fn by(&self, token: &Arc<str>) {
+        self.facts().token = Some(Arc::clone(token));
     }
 
     /// Which sandbox it is about.
     pub(super) fn of(&self, name: &SandboxName) {
-        self.facts().sandbox = Some(name.to_string());
+        self.facts().sandbox = Some(name.clone());
     }
 }
 
@@ -53,13 +54,15 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let seen = Seen::default();
     request.extensions_mut().insert(seen.clone());
     let method = request.method().clone();
-    let route = request.extensions().get::<MatchedPath>().map_or("none", MatchedPath::as_str).to_owned();
+    let route = request.extensions().get::<MatchedPath>().cloned();
     let mut response = next.run(request).await;
+    let route = route.as_ref().map_or("none", MatchedPath::as_str);
     let kind = if route == INSIDE { Kind::Agent } else { Kind::Gateway };
     let (took, status) = (began.elapsed(), response.status().as_u16());
     app.metrics.answered(kind, status, took);
-    let Facts { token, sandbox } = seen.facts().clone();
-    let (token, sandbox) = (token.as_deref().unwrap_or("-"), sandbox.as_deref().unwrap_or("-"));
+    let facts = std::mem::take(&mut *seen.facts());
+    let token = facts.token.as_deref().unwrap_or("-");
+    let sandbox = facts.sandbox.as_ref().map_or("-", SandboxName::as_str);
     let request_id = id.to_str().unwrap_or("-");
     tracing::info!(%method, route, status, took_ms = took.as_millis(), token, sandbox, request_id, "answered");
     response.headers_mut().insert(REQUEST_ID, id);
@@ -74,6 +77,15 @@ fn request_id(request: &Request) -> HeaderValue {
     if let Some(id) = given.filter(fits) {
         return id.clone();
     }
-    let made = crate::random::text(16).ok().and_then(|text| HeaderValue::from_str(&text).ok());
-    made.unwrap_or_else(|| HeaderValue::from_static("unknown"))
+    made()
+}
+
+/// Unique among servers by a random beginning, within one by counting: random numbers for each would be a system call
+/// for each.
+fn made() -> HeaderValue {
+    static BEGINNING: OnceLock<String> = OnceLock::new();
+    static COUNT: AtomicU64 = AtomicU64::new(0);
+    let beginning = BEGINNING.get_or_init(|| crate::random::text(10).unwrap_or_default());
+    let count = COUNT.fetch_add(1, Ordering::Relaxed);
+    HeaderValue::from_str(&format!("{beginning}-{count}")).unwrap_or_else(|_| HeaderValue::from_static("unknown"))
 }

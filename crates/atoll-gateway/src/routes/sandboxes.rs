@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use atoll_protocol::{CreateSandbox, PatchSandbox, SandboxList, SandboxName, Verb};
+use atoll_protocol::{CreateSandbox, PatchSandbox, SandboxList, SandboxName, SandboxRecord, Verb};
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
@@ -26,6 +26,20 @@ const LIVE_WITHIN: Duration = Duration::from_secs(2);
 
 /// The longest idempotency key.
 const KEY_MAX: usize = 255;
+
+/// The parameters of a list, as they are described.
+#[derive(Debug, utoipa::IntoParams)]
+#[into_params(parameter_in = Query)]
+#[expect(dead_code, reason = "they are read pair by pair: serde reads no repeated parameter")]
+struct Pages {
+    /// `NAME=VALUE`: only those with this label. May be given more than once.
+    label: Option<Vec<String>>,
+    /// Only those behind this name.
+    after: Option<SandboxName>,
+    /// At most so many (100).
+    #[param(minimum = 1, maximum = 1000)]
+    limit: Option<usize>,
+}
 
 /// `?label=NAME=VALUE` (any number), `after=NAME`, `limit=COUNT`.
 #[derive(Debug, Default)]
@@ -61,7 +75,9 @@ fn named(text: String) -> Result<SandboxName, Error> {
     SandboxName::new(text).map_err(|error| Error::invalid(error.to_string()))
 }
 
-/// Those that the caller may see.
+/// List the sandboxes that the caller may see, by name.
+#[utoipa::path(get, path = "/v1/sandboxes", tag = "sandboxes", operation_id = "listSandboxes", params(Pages),
+    responses((status = 200, body = SandboxList)))]
 pub(super) async fn list(
     State(app): State<App>,
     caller: Caller,
@@ -77,7 +93,12 @@ pub(super) async fn list(
     Ok(json(StatusCode::OK, &SandboxList { sandboxes, next }))
 }
 
-/// Gets or creates the sandbox that the body names; makes up a name if it names none.
+/// Get or create the sandbox that the body names; a name is made up if it names none.
+#[utoipa::path(post, path = "/v1/sandboxes", tag = "sandboxes", operation_id = "createSandbox",
+    params(("idempotency-key" = Option<String>, Header, description = "The same key and body mean the same sandbox.")),
+    request_body = Option<CreateSandbox>,
+    responses((status = 200, body = SandboxRecord, description = "It was there."),
+        (status = 201, body = SandboxRecord, description = "It is new.")))]
 pub(super) async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -110,13 +131,17 @@ async fn meant(
     let key = fits.ok_or_else(|| Error::invalid(format!("the idempotency key must have 1 to {KEY_MAX} letters")))?;
     let body = serde_json::to_vec(asked).map_err(|error| Error::internal("read the request", error))?;
     let request = Sha256::digest(body).to_vec();
-    match app.registry.claim_key(caller.id.clone(), key.to_owned(), request, name, clock::now()).await? {
+    match app.registry.claim_key(caller.id.to_string(), key.to_owned(), request, name, clock::now()).await? {
         Claimed::Sandbox(name) => named(name),
         Claimed::Taken => Err(Error::IdempotencyConflict),
     }
 }
 
-/// Gets or creates the sandbox of this name.
+/// Get or create the sandbox of this name.
+#[utoipa::path(put, path = "/v1/sandboxes/{name}", tag = "sandboxes", operation_id = "putSandbox",
+    params(("name" = SandboxName, Path, description = "The sandbox.")), request_body = Option<CreateSandbox>,
+    responses((status = 200, body = SandboxRecord, description = "It was there."),
+        (status = 201, body = SandboxRecord, description = "It is new.")))]
 pub(super) async fn put(
     State(app): State<App>,
     caller: Caller,
@@ -144,7 +169,9 @@ async fn get_or_create(
     Ok(json(status, &row.record()))
 }
 
-/// The sandbox, with what its agent says. Starts none.
+/// Show a sandbox, with what its agent says. Starts none.
+#[utoipa::path(get, path = "/v1/sandboxes/{name}", tag = "sandboxes", operation_id = "getSandbox",
+    params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 200, body = SandboxRecord)))]
 pub(super) async fn get(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
     caller.must(Verb::Read, &name)?;
     let handle = app.fleet.get(&name)?;
@@ -157,6 +184,10 @@ pub(super) async fn get(State(app): State<App>, caller: Caller, Name(name): Name
     Ok(json(StatusCode::OK, &record))
 }
 
+/// Change a sandbox's labels and idle clock.
+#[utoipa::path(patch, path = "/v1/sandboxes/{name}", tag = "sandboxes", operation_id = "changeSandbox",
+    params(("name" = SandboxName, Path, description = "The sandbox.")), request_body = Option<PatchSandbox>,
+    responses((status = 200, body = SandboxRecord)))]
 pub(super) async fn patch(
     State(app): State<App>,
     caller: Caller,
@@ -168,24 +199,39 @@ pub(super) async fn patch(
     Ok(json(StatusCode::OK, &row.record()))
 }
 
+/// End a sandbox and remove everything of it.
+#[utoipa::path(delete, path = "/v1/sandboxes/{name}", tag = "sandboxes", operation_id = "deleteSandbox",
+    params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 204, description = "Nothing of it is left.")))]
 pub(super) async fn delete(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<StatusCode, Error> {
     caller.must(Verb::Admin, &name)?;
     app.fleet.get(&name)?.delete(&name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
+/// Start a sandbox that is stopped; any use does so too.
+#[utoipa::path(post, path = "/v1/sandboxes/{name}/start", tag = "sandboxes", operation_id = "startSandbox",
+    params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 200, body = SandboxRecord)))]
 pub(super) async fn start(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
     whole(&app, &caller, &name, async |handle| handle.start(&name).await).await
 }
 
+/// End what runs in a sandbox; its files stay.
+#[utoipa::path(post, path = "/v1/sandboxes/{name}/stop", tag = "sandboxes", operation_id = "stopSandbox",
+    params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 200, body = SandboxRecord)))]
 pub(super) async fn stop(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
     whole(&app, &caller, &name, async |handle| handle.stop(&name).await).await
 }
 
+/// Freeze a sandbox with everything alive.
+#[utoipa::path(post, path = "/v1/sandboxes/{name}/pause", tag = "sandboxes", operation_id = "pauseSandbox",
+    params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 200, body = SandboxRecord)))]
 pub(super) async fn pause(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
     whole(&app, &caller, &name, async |handle| handle.pause(&name).await).await
 }
 
+/// Let a paused sandbox go on.
+#[utoipa::path(post, path = "/v1/sandboxes/{name}/resume", tag = "sandboxes", operation_id = "resumeSandbox",
+    params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 200, body = SandboxRecord)))]
 pub(super) async fn resume(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
     whole(&app, &caller, &name, async |handle| handle.resume(&name).await).await
 }

@@ -12,11 +12,16 @@ use crate::auth::Caller;
 /// The text format of Prometheus.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4";
 
+/// Whether the process lives.
+#[utoipa::path(get, path = "/healthz", tag = "server", operation_id = "isAlive", security(()),
+    responses((status = 200, body = String, content_type = "text/plain")))]
 pub(super) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Not while it ends, nor without its registry.
+/// Whether it can serve: not while it ends, nor without its registry.
+#[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "isReady", security(()),
+    responses((status = 200, body = String, content_type = "text/plain")))]
 pub(super) async fn ready(State(app): State<App>) -> Result<&'static str, Error> {
     if app.is_draining() {
         return Err(Error::ShuttingDown);
@@ -25,6 +30,9 @@ pub(super) async fn ready(State(app): State<App>) -> Result<&'static str, Error>
     Ok("ok\n")
 }
 
+/// Counts, in the text format of Prometheus.
+#[utoipa::path(get, path = "/metrics", tag = "server", operation_id = "getMetrics",
+    responses((status = 200, body = String, content_type = "text/plain")))]
 pub(super) async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response, Error> {
     caller.must_everywhere(Verb::Read)?;
     let states = app.fleet.states();

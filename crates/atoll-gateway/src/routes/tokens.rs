@@ -1,6 +1,6 @@
 //! Tokens. Only who may do everything may make them: whoever could make one could make one for everything.
 
-use atoll_protocol::{CreateToken, TokenList, Verb};
+use atoll_protocol::{CreateToken, NewToken, TokenList, Verb};
 use axum::extract::{Path, State};
 use axum::response::Response;
 use hyper::StatusCode;
@@ -10,11 +10,17 @@ use crate::Error;
 use crate::app::App;
 use crate::auth::Caller;
 
+/// List the tokens, without their secrets.
+#[utoipa::path(get, path = "/v1/tokens", tag = "tokens", operation_id = "listTokens",
+    responses((status = 200, body = TokenList)))]
 pub(super) async fn list(State(app): State<App>, caller: Caller) -> Result<Response, Error> {
     caller.must_everywhere(Verb::Admin)?;
     Ok(json(StatusCode::OK, &TokenList { tokens: app.auth.list() }))
 }
 
+/// Make a token. Its secret is told only now.
+#[utoipa::path(post, path = "/v1/tokens", tag = "tokens", operation_id = "createToken", request_body = CreateToken,
+    responses((status = 201, body = NewToken)))]
 pub(super) async fn create(
     State(app): State<App>,
     caller: Caller,
@@ -22,10 +28,13 @@ pub(super) async fn create(
 ) -> Result<Response, Error> {
     caller.must_everywhere(Verb::Admin)?;
     let made = app.auth.create(asked).await?;
-    tracing::info!(token = made.info.id, by = caller.id, "a token was made");
+    tracing::info!(token = made.info.id, by = &*caller.id, "a token was made");
     Ok(json(StatusCode::CREATED, &made))
 }
 
+/// End a token.
+#[utoipa::path(delete, path = "/v1/tokens/{id}", tag = "tokens", operation_id = "revokeToken",
+    params(("id" = String, Path, description = "The token.")), responses((status = 204, description = "It is refused from now on.")))]
 pub(super) async fn revoke(
     State(app): State<App>,
     caller: Caller,
@@ -33,6 +42,6 @@ pub(super) async fn revoke(
 ) -> Result<StatusCode, Error> {
     caller.must_everywhere(Verb::Admin)?;
     app.auth.revoke(&id).await?;
-    tracing::info!(token = id, by = caller.id, "a token was revoked");
+    tracing::info!(token = id, by = &*caller.id, "a token was revoked");
     Ok(StatusCode::NO_CONTENT)
 }

@@ -17,9 +17,6 @@ use crate::detach::{Parent, Side, detach};
 use crate::interrupts::Interrupts;
 use crate::{exit, printer};
 
-/// Threads that serve: so that one large answer in the making holds up nobody else.
-const THREADS: usize = 2;
-
 /// Make a sandbox and serve it over HTTP on a unix socket.
 ///
 /// When it is ready, one line of JSON is printed and this command ends; the sandbox is then served in the background
@@ -110,9 +107,9 @@ fn in_background(prepared: Prepared, parent: Parent, as_json: bool) -> ExitCode 
 }
 
 fn work(prepared: Prepared, parent: &mut Option<Parent>) -> Result<u8, Error> {
-    let mut threads = tokio::runtime::Builder::new_multi_thread();
-    threads.worker_threads(THREADS);
-    exit::outcome(threads, serve_sandbox(prepared, parent))
+    // One thread serves: a request then wakes nobody but the one who answers it, and an idle agent is small. What takes
+    // long, large answers and files, is done by others.
+    exit::outcome(tokio::runtime::Builder::new_current_thread(), serve_sandbox(prepared, parent))
 }
 
 fn prepare(arguments: &Arguments) -> Result<Prepared, Error> {

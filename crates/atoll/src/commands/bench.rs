@@ -3,6 +3,7 @@
 //! What is measured is decided here; how (interleaving, quantiles, noise, verdicts) is `atoll-bench`'s business.
 
 mod keystroke;
+mod server;
 mod session;
 
 use std::fs;
@@ -20,6 +21,7 @@ use atoll_runtime::{Command, Error, Home, Host, LogPattern, ProcessSpec, Sandbox
 use clap::Args;
 use tokio::runtime::Runtime;
 
+use self::server::{Figures, Server};
 use crate::{exit, printer};
 
 /// Measure Atoll on this machine, each figure beside a floor measured in the same run.
@@ -71,13 +73,20 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 fn measure(arguments: &Arguments) -> Result<bool, BenchError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(BenchError::contender)?;
     let bench = runtime.block_on(Bench::new(arguments))?;
+    let wanted = |name: &str| arguments.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
+    let server = SERVED.iter().any(|name| wanted(name)).then(|| Server::start(&bench.home, "served", &[]));
+    let server = server.transpose()?;
+    let served = server.as_ref().map(|server| bench.served(&runtime, server)).transpose()?;
     let mut plan = Plan::new();
-    for (name, figure) in bench.figures(&runtime) {
-        if arguments.only.as_ref().is_none_or(|only| name.contains(only.as_str())) {
+    for (name, figure) in bench.figures(&runtime).into_iter().chain(served.iter().flat_map(server_figures)) {
+        if wanted(name) {
             plan = plan.with(figure()?);
         }
     }
     let report = atoll_bench::run(plan, Machine::observe(), &mut io::stderr())?;
+    if let Some(server) = server {
+        server.end(&runtime)?;
+    }
     runtime.block_on(bench.sandbox.destroy()).map_err(BenchError::contender)?;
     let mut out = io::stdout().lock();
     if arguments.json { report.write_json(&mut out) } else { report.write_table(&mut out) }?;
@@ -94,6 +103,35 @@ struct Bench {
     alternatives: bool,
 }
 
+/// Names of the figures that need a server.
+const SERVED: [&str; 9] = [
+    "server: exec true",
+    "server: session true",
+    "server: session true, 64 clients",
+    "server: exec true, 64 clients",
+    "server: 1 GiB of stdout as events",
+    "server: create to first result",
+    "server: memory of an idle sandbox",
+    "server: memory of the gateway",
+    "server: start to ready",
+];
+
+/// Through a server, beside the library.
+fn server_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, Lazy<'a>)> {
+    let [exec, session, sessions, execs, stream, create, agent, gateway, start] = SERVED;
+    vec![
+        (exec, Box::new(move || figures.exec(exec))),
+        (session, Box::new(move || figures.session(session))),
+        (sessions, Box::new(move || figures.session_rate(sessions))),
+        (execs, Box::new(move || figures.exec_rate(execs))),
+        (stream, Box::new(move || figures.stream(stream))),
+        (create, Box::new(move || figures.create(create, Target::at_most_times_floor(1.5)))),
+        (agent, Box::new(move || figures.agent_memory(agent))),
+        (gateway, Box::new(move || Ok(figures.gateway_memory(gateway)))),
+        (start, Box::new(move || Ok(figures.cold_start(start)))),
+    ]
+}
+
 type Lazy<'a> = Box<dyn FnOnce() -> Result<Figure<'a>, BenchError> + 'a>;
 
 impl Bench {
@@ -103,6 +141,13 @@ impl Bench {
         let sandbox = host.create(SandboxOptions::default()).await.map_err(BenchError::contender)?;
         let rounds = usize::try_from(arguments.rounds).map_err(BenchError::contender)?;
         Ok(Self { home, host, sandbox, rounds, alternatives: !arguments.no_alternatives })
+    }
+
+    fn served<'a>(&'a self, runtime: &'a Runtime, server: &'a Server) -> Result<Figures<'a>, BenchError> {
+        let Self { home, host, sandbox, rounds, .. } = self;
+        let figures = Figures { home, host, sandbox, runtime, server, rounds: *rounds };
+        figures.prepare()?;
+        Ok(figures)
     }
 
     /// Made one by one, when it is their turn: alternatives start containers.

@@ -17,7 +17,7 @@ use tracing_subscriber::EnvFilter;
 use super::serve_stop;
 use crate::detach::{Parent, Side, detach};
 use crate::interrupts::Interrupts;
-use crate::{exit, parse, printer};
+use crate::{api, exit, parse, printer};
 
 /// What is logged if RUST_LOG does not say otherwise.
 const LOGGED: &str = "warn,atoll_gateway=info";
@@ -195,6 +195,7 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
         sleep_after: arguments.sleep_after,
         sandboxes_max: arguments.max_sandboxes,
         limits: Limits { head_within: arguments.head_timeout.unwrap_or(limits.head_within), ..limits },
+        document: api::DOCUMENT,
     })
 }
 

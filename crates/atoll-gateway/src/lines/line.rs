@@ -1,0 +1,88 @@
+//! One connection to an agent, moved along by whoever waits for its answer: no task of its own, so no wake-up of one on
+//! the way there and back.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, Waker};
+
+use axum::body::Body;
+use hyper::body::{Body as _, Frame, Incoming};
+use hyper::client::conn::http1::{self, Connection, SendRequest};
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+
+use crate::placement::Wire;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Line {
+    sender: SendRequest<Body>,
+    carrier: Carrier,
+}
+
+/// What moves the bytes.
+#[derive(Debug)]
+enum Carrier {
+    Open(Box<Connection<TokioIo<Wire>, Body>>),
+    Ended,
+}
+
+/// Why there is no answer.
+#[derive(Debug)]
+pub(crate) enum NotSent {
+    /// Nothing of the request has left: it can be sent on another line.
+    Unsent(Box<Request<Body>>),
+    /// The agent may have got it, or some of it.
+    Broken(hyper::Error),
+}
+
+impl Carrier {
+    /// Moves what can be moved. An error is told to whoever waits for the answer or its body.
+    fn go_on(&mut self, context: &mut Context<'_>) {
+        if let Self::Open(connection) = self
+            && Pin::new(connection).poll(context).is_ready()
+        {
+            *self = Self::Ended;
+        }
+    }
+}
+
+impl Line {
+    pub(crate) async fn over(wire: Wire) -> hyper::Result<Self> {
+        let (sender, connection) = http1::handshake(TokioIo::new(wire)).await?;
+        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)) })
+    }
+
+    /// Whether a request can be sent: the last one is over, and the agent has not hung up.
+    pub(crate) fn is_ready(&mut self) -> bool {
+        // Nobody needs to be woken: whoever sends looks again.
+        self.carrier.go_on(&mut Context::from_waker(Waker::noop()));
+        matches!(self.carrier, Carrier::Open(_)) && self.sender.is_ready()
+    }
+
+    /// Sends a request; the answer's body is read with [`Line::frame`].
+    pub(crate) async fn send(&mut self, request: Request<Body>) -> Result<Response<Incoming>, NotSent> {
+        let Self { sender, carrier } = self;
+        let mut answer = std::pin::pin!(sender.try_send_request(request));
+        let answered = std::future::poll_fn(|context| {
+            carrier.go_on(context);
+            answer.as_mut().poll(context)
+        });
+        answered.await.map_err(|mut error| match error.take_message() {
+            Some(request) => NotSent::Unsent(Box::new(request)),
+            None => NotSent::Broken(error.into_error()),
+        })
+    }
+
+    /// The next piece of the answer's body.
+    pub(crate) fn frame(
+        &mut self,
+        body: &mut Incoming,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<hyper::Result<Frame<bytes::Bytes>>>> {
+        if let Poll::Ready(frame) = Pin::new(&mut *body).poll_frame(context) {
+            return Poll::Ready(frame);
+        }
+        self.carrier.go_on(context);
+        Pin::new(body).poll_frame(context)
+    }
+}

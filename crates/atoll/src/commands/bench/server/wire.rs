@@ -1,0 +1,107 @@
+//! The least client there is: one connection that is kept, a request written at once, an answer read to its end.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use atoll_bench::BenchError;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+
+/// Room for a head with a small answer; a larger one makes it grow.
+const ROOM: usize = 64 * 1024;
+
+/// A server closes a connection on which nothing is asked for 10 s; figures wait for their turn longer than that.
+const FRESH_FOR: Duration = Duration::from_secs(5);
+
+/// A connection to a server.
+pub(super) struct Wire {
+    address: SocketAddr,
+    stream: TcpStream,
+    used: Instant,
+    token: String,
+    read: Vec<u8>,
+}
+
+impl Wire {
+    pub(super) async fn open(address: SocketAddr, token: &str) -> Result<Self, BenchError> {
+        let stream = connect(address).await?;
+        Ok(Self { address, stream, used: Instant::now(), token: token.to_owned(), read: Vec::with_capacity(ROOM) })
+    }
+
+    /// The body of the answer. Anything but a success is an error.
+    pub(super) async fn ask(&mut self, method: &str, path: &str, body: &str) -> Result<String, BenchError> {
+        self.send(method, path, "application/json", body).await?;
+        let (head, length) = self.head().await?;
+        let length = length.unwrap_or(0);
+        while self.read.len() < head + length {
+            self.more().await?;
+        }
+        let text = String::from_utf8_lossy(&self.read[head..head + length]).into_owned();
+        let status = String::from_utf8_lossy(&self.read[..12]).into_owned();
+        if status.ends_with("200") || status.ends_with("201") || status.ends_with("204") {
+            Ok(text)
+        } else {
+            Err(BenchError::contender(format!("{method} {path}: {status} {text}")))
+        }
+    }
+
+    /// Reads an answer of unknown length until `last` has come; how many bytes there were.
+    pub(super) async fn stream_until(&mut self, path: &str, accept: &str, last: &[u8]) -> Result<u64, BenchError> {
+        self.send("GET", path, accept, "").await?;
+        let (head, _) = self.head().await?;
+        self.read.drain(..head);
+        let mut read = 0;
+        loop {
+            let ends = self.read.windows(last.len()).rev().take(ROOM).any(|window| window == last);
+            read += self.read.len() as u64;
+            if ends {
+                return Ok(read);
+            }
+            // What may be the beginning of the last words is looked at again.
+            let kept = self.read.len().min(last.len() - 1);
+            self.read.drain(..self.read.len() - kept);
+            read -= kept as u64;
+            self.more().await?;
+        }
+    }
+
+    async fn send(&mut self, method: &str, path: &str, kind: &str, body: &str) -> Result<(), BenchError> {
+        self.read.clear();
+        if self.used.elapsed() > FRESH_FOR {
+            self.stream = connect(self.address).await?;
+        }
+        self.used = Instant::now();
+        let (token, length) = (&self.token, body.len());
+        let request = format!(
+            "{method} {path} HTTP/1.1\r\nhost: atoll\r\nauthorization: Bearer {token}\r\naccept: {kind}\r\n\
+             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
+        );
+        self.stream.write_all(request.as_bytes()).await.map_err(BenchError::contender)
+    }
+
+    /// Where the head ends, and how long the body will be if that is told.
+    async fn head(&mut self) -> Result<(usize, Option<usize>), BenchError> {
+        loop {
+            if let Some(at) = self.read.windows(4).position(|window| window == b"\r\n\r\n") {
+                let head = String::from_utf8_lossy(&self.read[..at]).to_ascii_lowercase();
+                let length = head.lines().find_map(|line| line.strip_prefix("content-length: "));
+                return Ok((at + 4, length.and_then(|length| length.parse().ok())));
+            }
+            self.more().await?;
+        }
+    }
+
+    async fn more(&mut self) -> Result<(), BenchError> {
+        if self.read.capacity() - self.read.len() < ROOM {
+            self.read.reserve(4 * ROOM);
+        }
+        let read = self.stream.read_buf(&mut self.read).await.map_err(BenchError::contender)?;
+        if read == 0 { Err(BenchError::contender("the server hung up")) } else { Ok(()) }
+    }
+}
+
+async fn connect(address: SocketAddr) -> Result<TcpStream, BenchError> {
+    let stream = TcpStream::connect(address).await.map_err(BenchError::contender)?;
+    stream.set_nodelay(true).map_err(BenchError::contender)?;
+    Ok(stream)
+}
