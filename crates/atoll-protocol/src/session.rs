@@ -43,7 +43,8 @@ pub struct SessionInfo {
     pub end: Option<EndRecord>,
     /// How often its shell had to be replaced.
     pub resets: u32,
-    /// What the shell said when it was brought to a snapshot and something could not be carried over.
+    /// What the session has lost: what the shell said when it was brought to a snapshot, or that it is no longer where it
+    /// was before a command with a directory of its own.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_restored: Option<String>,
 }

@@ -268,6 +268,10 @@ impl Owner {
         if self.status.borrow().cwd != told.cwd {
             self.status.send_modify(|status| status.cwd.clone_from(&told.cwd));
         }
+        if told.report.flags & message::CWD_LOST != 0 {
+            let lost = "the directory that the session was in could not be entered again";
+            self.status.send_modify(|status| lost.clone_into(&mut status.not_restored));
+        }
         match told.report.kind {
             Told::Done | Told::NotRun => self.command_over(told.report).await,
             Told::Dumped => self.dumped(told.report.flags & message::ALONE == 0).await,

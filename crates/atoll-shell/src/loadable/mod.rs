@@ -85,7 +85,7 @@ unsafe extern "C" fn start(words: *mut WordList) -> c_int {
     c::catch(message::GIVE_UP, Some(on_give_up));
     // SAFETY: a number in a process with one thread.
     unsafe { SHELL = c::pid() };
-    Shell { name, length, pid: c::pid(), standard: Standard::new(), used: c::cpu_time() }.serve()
+    Shell { name, length, standard: Standard::new(), used: c::cpu_time() }.serve()
 }
 
 /// Sets what makes bash unwind at its next look, whatever traps the user has set.
@@ -107,7 +107,7 @@ extern "C" fn on_give_up(_signal: c_int) {
 extern "C" fn on_interrupt(signal: c_int) {
     // SAFETY: as above; bash's own handler is made for this.
     unsafe {
-        if c::pid() != SHELL {
+        if !is_shell() {
             return c::die_of(signal);
         }
         GIVEN_UP = 1;
@@ -115,15 +115,16 @@ extern "C" fn on_interrupt(signal: c_int) {
     }
 }
 
-/// A message as it comes.
-#[repr(C, align(8))]
-struct Incoming([u8; message::ORDER + message::INLINE]);
+/// Whether this is the shell itself.
+fn is_shell() -> bool {
+    // SAFETY: written once, before there are children.
+    unsafe { c::pid() == SHELL }
+}
 
 /// The loop's state.
 struct Shell {
     name: [u8; 64],
     length: usize,
-    pid: c_int,
     standard: Standard,
     /// CPU time when the last command was over.
     used: (u64, u64),
@@ -134,10 +135,9 @@ impl Shell {
         self.standard.adopt();
         let mut report = Report::new(Kind::Ready, [0; message::TOKEN]);
         loop {
-            report.flags |= if c::is_alone() { message::ALONE } else { 0 };
             let connection = self.tell(&report);
             report = self.obey(connection);
-            if c::pid() != self.pid {
+            if !is_shell() {
                 // A child of the shell has come here instead of ending: it must not speak for it.
                 c::exit_now(LOST);
             }
@@ -147,25 +147,27 @@ impl Shell {
     /// What the last command was given is let go after the report: its readers would be woken only to wait for that.
     /// Unless the user has left us too few descriptors.
     fn tell(&mut self, report: &Report) -> Fd {
-        let mut bytes = [0; message::REPORT + message::DIRECTORY];
-        let length = write_report(report, &mut bytes);
-        let first = c::call(&self.name[..self.length], &bytes[..length]);
+        let first = self.call(report);
         self.standard.release(first);
-        match first.or_else(|| c::call(&self.name[..self.length], &bytes[..length])) {
+        match first.or_else(|| self.call(report)) {
             Some(connection) => connection,
             None => c::exit_now(LOST),
         }
     }
 
+    /// Sends a report, with whether the shell is alone and where. Returns the way back.
+    fn call(&self, report: &Report) -> Option<Fd> {
+        let alone = if c::is_alone() { message::ALONE } else { 0 };
+        let mut bytes = [0; message::REPORT + message::DIRECTORY];
+        let length = write_report(&Report { flags: report.flags | alone, ..*report }, &mut bytes);
+        c::call(&self.name[..self.length], &bytes[..length])
+    }
+
     /// The command ends the shell: what that holds is written down first, if the agent wants it, so that a new shell can
     /// go on from here.
     fn leave(&self, token: [u8; message::TOKEN], status: c_int) -> ! {
-        let mut bytes = [0; message::REPORT + message::DIRECTORY];
-        let mut report = Report::new(Kind::Leaving, token);
-        report.flags |= if c::is_alone() { message::ALONE } else { 0 };
-        let length = write_report(&report, &mut bytes);
-        if c::pid() == self.pid
-            && let Some(connection) = c::call(&self.name[..self.length], &bytes[..length])
+        if is_shell()
+            && let Some(connection) = self.call(&Report::new(Kind::Leaving, token))
         {
             write_down(connection);
         }
@@ -174,14 +176,14 @@ impl Shell {
     }
 
     fn obey(&mut self, connection: Fd) -> Report {
-        let mut incoming = Incoming([0; message::ORDER + message::INLINE]);
-        let (length, passed) = wait_for_order(connection, &mut incoming.0);
+        let mut incoming = [0; message::ORDER + message::INLINE];
+        let (length, passed) = wait_for_order(connection, &mut incoming);
         c::close(connection);
-        let Some(order) = Order::decode(&incoming.0[..length]) else { c::exit_now(LOST) };
+        let Some(order) = Order::decode(&incoming[..length]) else { c::exit_now(LOST) };
         if order.flags & message::FORGET_INTERRUPTS != 0 {
             forget_interrupts();
         }
-        let inline = &incoming.0[message::ORDER..length];
+        let inline = &incoming[message::ORDER..length];
         match (order.task, passed.as_slice()) {
             (Task::Dump, [output]) => {
                 if order.flags & message::FORGET_INTERRUPTS != 0 {
@@ -210,7 +212,6 @@ impl Shell {
         }
         let mut pieces = Pieces::new(payload);
         let mut report = Report::new(Kind::Done, order.token);
-
         // SAFETY: the payload lives until `leave`.
         let scope = match unsafe { Scope::enter(&mut pieces) } {
             Ok(scope) => scope,

@@ -100,12 +100,18 @@ enum Outcome {
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    let Some(name) = arguments.named else { return exit::after(in_sandbox(arguments), false) };
+    // What is shown is the terminal; a failure is told as is asked for.
+    let json = arguments.server.json;
+    let Some(name) = arguments.named else { return exit::after(in_sandbox(arguments), json) };
     let Arguments { terminal, server, place, detach_key, command, .. } = arguments;
-    exit::after(shell_named::attach(Wanted { name, terminal, server, place, detach_key, command }), false)
+    exit::after(shell_named::attach(Wanted { name, terminal, server, place, detach_key, command }), json)
 }
 
 async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
+    if arguments.server.server.is_some() || arguments.server.token_file.is_some() {
+        let what = "a throw-away sandbox is not a server's: --server and --token-file go with a NAME".to_owned();
+        return Err(Error::Invalid { what });
+    }
     if !local::is_terminal() {
         drop(printer::err(
             b"error: standard input is no terminal\nhint: atoll run runs a command without one; --stdin passes input on\n",
