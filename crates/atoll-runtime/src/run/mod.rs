@@ -3,12 +3,16 @@
 //! It turns what happens into events for [`Life`], does what the effects say, and tells everybody by a watched
 //! [`Status`]. It never waits for a reader of the output, and never holds anything up for another command.
 
+mod clocks;
+mod exit;
+mod words;
+
 use std::time::{Duration, SystemTime};
 
-use atoll_isolation::sys::process::{self, Usage};
-use atoll_protocol::{EndReason, EndRecord, KillReceipt, ProcessState, Resized, Signal, Stream, Timestamp, WindowSize};
+use atoll_isolation::sys::process;
+use atoll_protocol::{EndReason, EndRecord, KillReceipt, ProcessState, Resized, Signal, Stream, WindowSize};
 use bytes::Bytes;
-use std::os::fd::{AsFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot, watch};
 use tokio::time::{Instant, sleep_until};
@@ -18,12 +22,17 @@ use crate::exec::Captures;
 use crate::life::{Effect, Event, Life};
 use crate::link::News;
 use crate::log::Log;
-use crate::pipes::{OurEnds, Position, Read, Reader};
+use crate::pipes::{Read, Reader};
 use crate::process::Process;
 use crate::pty::Pty;
 use crate::shared::{Shared, YOUNG};
 use crate::terminal::Window;
 use crate::tree::{SignalScope, Tree};
+use clocks::{Clocks, rung};
+use exit::Exit;
+
+pub(crate) use exit::{Main, exit_code, exit_signal};
+pub(crate) use words::{Control, Driven, Ended, Started, Status};
 
 /// How soon a kill is tried again on what is still alive. Doubles up to the second.
 const KILL_AGAIN: Duration = Duration::from_millis(5);
@@ -31,52 +40,6 @@ const KILL_AGAIN_MAX: Duration = Duration::from_millis(500);
 
 /// How long a kill may be answered late. What survives that (a process stuck in the kernel) is in the receipt.
 const RECEIPT_WITHIN: Duration = Duration::from_secs(10);
-
-/// What everybody may know of a command.
-#[derive(Debug, Clone)]
-pub(crate) struct Status {
-    pub(crate) state: ProcessState,
-    pub(crate) pid: Option<u32>,
-    pub(crate) started_at: Timestamp,
-    pub(crate) end: Option<Ended>,
-    pub(crate) failed: Option<Error>,
-    pub(crate) restarts: u32,
-    /// Its program ran, in this life or an earlier one.
-    pub(crate) begun: bool,
-    pub(crate) ready: Option<bool>,
-}
-
-/// What others ask of a command.
-#[derive(Debug)]
-pub(crate) enum Control {
-    Signal {
-        signal: Signal,
-        scope: SignalScope,
-        done: oneshot::Sender<Result<u64, Error>>,
-    },
-    Kill {
-        grace: Duration,
-        done: oneshot::Sender<KillReceipt>,
-    },
-    Write {
-        at: Position,
-        bytes: Bytes,
-        done: oneshot::Sender<Result<u64, Error>>,
-    },
-    CloseStdin {
-        done: oneshot::Sender<Result<(), Error>>,
-    },
-    /// Give its terminal another size.
-    Resize {
-        size: WindowSize,
-        by: String,
-        done: oneshot::Sender<Result<(), Error>>,
-    },
-    /// Is something of it blocked on reading its standard input?
-    WantsInput {
-        done: oneshot::Sender<bool>,
-    },
-}
 
 /// What woke the task.
 enum Happening {
@@ -86,58 +49,6 @@ enum Happening {
     Writable,
     Reaped,
     Deadline,
-}
-
-/// How the main process ended. What is not known is `None`.
-#[derive(Debug, Clone, Copy)]
-struct Exit {
-    code: Option<i32>,
-    signal: Option<Signal>,
-    /// If it says more than code and signal.
-    reason: Option<EndReason>,
-    user_us: Option<u64>,
-    system_us: Option<u64>,
-    max_rss_bytes: Option<u64>,
-    at: Instant,
-    wall: SystemTime,
-}
-
-impl Exit {
-    fn new(code: Option<i32>, signal: Option<Signal>, reason: Option<EndReason>) -> Self {
-        let (at, wall) = (Instant::now(), SystemTime::now());
-        Self { code, signal, reason, user_us: None, system_us: None, max_rss_bytes: None, at, wall }
-    }
-
-    fn of_process(status: i32, usage: Usage, reason: Option<EndReason>) -> Self {
-        let Usage { user_us, system_us, max_rss_bytes } = usage;
-        Self {
-            user_us: Some(user_us),
-            system_us: Some(system_us),
-            max_rss_bytes: Some(max_rss_bytes),
-            ..Self::new(exit_code(status), exit_signal(status), reason)
-        }
-    }
-}
-
-/// What runs the command.
-#[derive(Debug)]
-pub(crate) enum Main {
-    /// A child of init, which signals it for us.
-    Command,
-    /// A process that we signal ourselves.
-    Process(OwnedFd),
-    /// A session's shell.
-    Turn,
-}
-
-impl Main {
-    /// The process itself.
-    pub(crate) fn into_pidfd(self) -> Result<OwnedFd, Error> {
-        match self {
-            Self::Process(pidfd) => Ok(pidfd),
-            Self::Command | Self::Turn => Err(Error::Internal { what: "the process was not handed out".to_owned() }),
-        }
-    }
 }
 
 /// A command that runs.
@@ -172,76 +83,6 @@ pub(crate) struct Run {
     session_reset: bool,
     failed: Option<Error>,
     end: Option<Ended>,
-}
-
-/// The moments at which something must happen.
-#[derive(Debug, Default)]
-struct Clocks {
-    timeout: Option<Instant>,
-    grown: Option<Instant>,
-    idle_after: Option<Duration>,
-    idle: Option<Instant>,
-    grace: Option<Instant>,
-    kill_again: Option<Instant>,
-    receipt: Option<Instant>,
-}
-
-impl Clocks {
-    fn next(&self) -> Option<Instant> {
-        [self.timeout, self.grown, self.idle, self.grace, self.kill_again, self.receipt].into_iter().flatten().min()
-    }
-}
-
-/// Takes a clock that has rung.
-fn rung(clock: &mut Option<Instant>, now: Instant) -> bool {
-    clock.take_if(|at| *at <= now).is_some()
-}
-
-/// What a life leaves to be told, once it is told that it is over.
-#[derive(Debug)]
-pub(crate) struct Driven {
-    pub(crate) end: Option<Ended>,
-    /// Why it was not run after all.
-    pub(crate) failed: Option<Error>,
-    /// Somebody wanted it to end, whatever its main process had come to by then.
-    pub(crate) asked: bool,
-    receipts: Vec<oneshot::Sender<KillReceipt>>,
-    signalled: u64,
-}
-
-/// How a command ended, and where its log stood then.
-#[derive(Debug, Clone)]
-pub(crate) struct Ended {
-    pub(crate) record: EndRecord,
-    pub(crate) cursor: u64,
-    /// The shell that ran it could not be saved, and was replaced.
-    pub(crate) session_reset: bool,
-}
-
-impl Driven {
-    /// Answers the kills that ended it.
-    pub(crate) fn answer(self) {
-        for receipt in self.receipts {
-            // Whoever asked may have gone.
-            receipt.send(KillReceipt { signalled: self.signalled, survivors: 0 }).ok();
-        }
-    }
-}
-
-/// What a new [`Run`] is made of.
-pub(crate) struct Started {
-    pub(crate) shared: Arc<Shared>,
-    pub(crate) id: String,
-    pub(crate) number: u64,
-    pub(crate) tree: Tree,
-    pub(crate) main: Main,
-    pub(crate) news: mpsc::Receiver<News>,
-    pub(crate) ends: OurEnds,
-    pub(crate) window: Option<Window>,
-    pub(crate) started: Instant,
-    pub(crate) started_at: SystemTime,
-    /// Its place among those that are just starting.
-    pub(crate) young: Option<OwnedSemaphorePermit>,
 }
 
 impl Run {
@@ -668,28 +509,5 @@ async fn writable(writer: Option<&crate::pipes::Writer>) {
     match writer {
         Some(writer) => writer.writable().await,
         None => std::future::pending().await,
-    }
-}
-
-/// wait(2): the low seven bits are the signal, the next byte the code.
-pub(crate) fn exit_code(status: i32) -> Option<i32> {
-    (status & 0x7f == 0).then_some((status >> 8) & 0xff)
-}
-
-pub(crate) fn exit_signal(status: i32) -> Option<Signal> {
-    Signal::from_number(status & 0x7f)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn wait_statuses_are_read_exactly() {
-        assert_eq!((exit_code(0), exit_signal(0)), (Some(0), None));
-        assert_eq!((exit_code(255 << 8), exit_signal(255 << 8)), (Some(255), None));
-        assert_eq!((exit_code(9), exit_signal(9)), (None, Some(Signal::KILL)));
-        // Killed with a core dump.
-        assert_eq!((exit_code(0x80 | 6), exit_signal(0x80 | 6)), (None, Signal::from_number(6)));
     }
 }
