@@ -20,6 +20,7 @@ mod session;
 mod signal;
 mod snapshot;
 mod start;
+mod strict;
 mod terminal;
 mod time;
 mod token;
@@ -46,6 +47,7 @@ pub use snapshot::{
     ExactText, NotCarriedInfo, ResourceLimit, ShellAlias, ShellFunction, ShellTrap, ShellVariable, SnapshotInfo,
 };
 pub use start::{ReadyCondition, RestartPolicy, StartRequest, StdinMode};
+pub use strict::Strict;
 pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalList, TerminalRequest, WindowSize};
 pub use time::Timestamp;
 pub use token::{CreateToken, NewToken, Scope, TokenInfo, TokenList, Verb};

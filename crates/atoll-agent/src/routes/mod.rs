@@ -17,7 +17,6 @@ mod terminal;
 mod terminal_attach;
 mod terminals;
 
-use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
 use utoipa_axum::routes;
 
@@ -32,8 +31,6 @@ pub(crate) fn all() -> OpenApiRouter<Agent> {
         .routes(routes!(exec::exec))
         .routes(routes!(processes::start, processes::list))
         .routes(routes!(processes::kill))
-        // A process may be called so, too.
-        .route("/v1/processes/kill", get(process::show).delete(process::remove))
         .routes(routes!(process::show, process::remove))
         .routes(routes!(process::kill))
         .routes(routes!(process::signal))

@@ -168,10 +168,12 @@ impl Owner {
     }
 
     async fn change(&mut self, change: PatchSandbox) -> Result<Row, Error> {
-        let State::Present { stored, .. } = &mut self.state else { return Err(self.absent()) };
+        let State::Present { stored, .. } = &self.state else { return Err(self.absent()) };
         let changed = options::patched(Stored::clone(stored), change)?;
-        **stored = changed.clone();
-        self.ground().disk.write(&changed).map_err(|error| Error::internal("write the sandbox's options", error))?;
+        self.ground().disk.write(&changed).map_err(|error| Error::io("write the sandbox's options", &error))?;
+        if let State::Present { stored, .. } = &mut self.state {
+            **stored = changed;
+        }
         self.note(None).await?;
         self.row()
     }

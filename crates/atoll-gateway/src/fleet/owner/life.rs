@@ -21,7 +21,7 @@ impl Owner {
             return Ok((self.row()?, false));
         }
         let stored = options::stored(self.name.clone(), asked, self.ground().default_sleep_ms, clock::now());
-        self.ground().disk.write(&stored).map_err(|error| Error::internal("write the sandbox's options", error))?;
+        self.ground().disk.write(&stored).map_err(|error| Error::io("write the sandbox's options", &error))?;
         self.state = State::Present { stored: Box::new(stored), life: Life::Stopped { reason: None } };
         self.note(Some(SandboxState::Creating)).await?;
         match self.running().await {
@@ -96,7 +96,7 @@ impl Owner {
             self.stop(StopReason::Asked).await?;
         }
         let removed = self.ground().placement.remove(&self.name).await;
-        removed.map_err(|error| Error::internal("remove the sandbox's files", error))?;
+        removed.map_err(|error| Error::io("remove the sandbox's files", &error))?;
         self.state = State::Absent;
         self.show();
         tracing::info!(sandbox = %self.name, "deleted");
