@@ -118,6 +118,25 @@ impl Home {
         home
     }
 
+    /// One with a binary of its own, which can be replaced.
+    pub(crate) fn with_own_binary() -> Self {
+        let mut home = Self::new();
+        home.binary = home.path().join("atoll");
+        fs::copy(ATOLL, &home.binary).unwrap();
+        home
+    }
+
+    /// Puts another file in the binary's place, as an installer does: what runs keeps the old one.
+    pub(crate) fn replace_binary(&self) {
+        let draft = self.path().join("atoll.new");
+        let mut bytes = fs::read(&self.binary).unwrap();
+        // Behind everything that a loader looks at: the same program in a file that differs.
+        bytes.extend_from_slice(b"newer");
+        fs::write(&draft, bytes).unwrap();
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::rename(draft, &self.binary).unwrap();
+    }
+
     fn at(caller: Caller, binary: PathBuf) -> Self {
         let dir = tempfile::Builder::new().prefix("atoll-it-").rand_bytes(10).tempdir().unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();

@@ -1,6 +1,7 @@
 //! A server for one test, and the proof that nothing of it is left. The behaviours are in the files below `server/`.
 
 mod access;
+mod battery;
 mod lifecycle;
 mod limits;
 mod survives;
