@@ -4,6 +4,7 @@ mod access;
 mod battery;
 mod lifecycle;
 mod limits;
+mod load;
 mod survives;
 
 use std::future::Future;
@@ -75,6 +76,10 @@ impl<'a> Server<'a> {
             command.split(|byte| *byte == 0).nth(1) == Some(b"agent")
         };
         self.home.pids_called("atoll").into_iter().filter(is_agent).collect()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.running.as_ref().unwrap().pid()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
