@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::{Activity, Fleet, Ground, Phase, options};
+use super::{Activity, Fleet, Ground, Phase, options, remembered};
 use crate::placement::Agent;
 use crate::registry::{Kept, Row, Stored};
 use crate::{Error, ask, clock};
@@ -184,7 +184,7 @@ impl Owner {
             *life = next;
         }
         self.show();
-        self.note(None).await
+        remembered(self.note(None).await)
     }
 
     /// Tells those who look.

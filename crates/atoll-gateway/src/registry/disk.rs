@@ -99,12 +99,11 @@ impl Disk {
         let dir = self.sandbox(&stored.name);
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
         let draft = dir.join("sandbox.json.new");
-        // Variables may be secrets.
-        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-        file.write_all(&serde_json::to_vec_pretty(stored)?)?;
-        file.sync_all()?;
-        std::fs::rename(draft, dir.join("sandbox.json"))?;
-        File::open(dir)?.sync_all()
+        write_into(&dir, &draft, stored).inspect_err(|_| {
+            // Of one that is new nothing stays; the directory of any other is not empty, and stays.
+            drop(std::fs::remove_file(&draft));
+            drop(std::fs::remove_dir(&dir));
+        })
     }
 
     /// Every sandbox whose options can be read, and the directories of those whose cannot.
@@ -129,6 +128,15 @@ impl Disk {
             renamed => renamed.map(|()| Some(trash)),
         }
     }
+}
+
+/// Variables may be secrets.
+fn write_into(dir: &Path, draft: &Path, stored: &Stored) -> io::Result<()> {
+    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(draft)?;
+    file.write_all(&serde_json::to_vec_pretty(stored)?)?;
+    file.sync_all()?;
+    std::fs::rename(draft, dir.join("sandbox.json"))?;
+    File::open(dir)?.sync_all()
 }
 
 /// A directory under another name than its own was put there by hand, and is left alone.

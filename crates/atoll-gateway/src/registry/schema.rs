@@ -52,6 +52,9 @@ pub(super) enum SchemaError {
 /// Opens the file and brings it up to date.
 pub(super) fn open(path: &Path) -> Result<Connection, SchemaError> {
     let mut connection = Connection::open(path)?;
+    // Nobody else uses it (the state is locked), so the index of the log need not be a file: on a full disk that could
+    // not be made.
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     // A commit survives a crash of this process at once, and of the machine a moment later: what is lost then is still
     // on disk beside the sandbox.
     connection.pragma_update(None, "journal_mode", "WAL")?;

@@ -101,6 +101,13 @@ impl Home {
         home
     }
 
+    /// One whose state is on this disk.
+    pub(crate) fn on(disk: &SmallDisk) -> Self {
+        let home = Self::new();
+        symlink(disk.path(), home.path().join("state")).unwrap();
+        home
+    }
+
     /// One in which nothing was prepared.
     pub(crate) fn bare() -> Self {
         Self::at(Caller::Root, ATOLL.into())
@@ -470,10 +477,13 @@ impl Output {
 
     #[track_caller]
     fn line(&mut self) -> String {
-        let piece = self.pieces.recv_timeout(PATIENCE);
-        let piece = piece.expect("another line of output");
+        self.try_line().expect("another line of output")
+    }
+
+    fn try_line(&mut self) -> Option<String> {
+        let piece = self.pieces.recv_timeout(PATIENCE).ok()?;
         self.seen.extend_from_slice(&piece);
-        String::from_utf8(piece).unwrap()
+        Some(String::from_utf8(piece).unwrap())
     }
 
     #[track_caller]
@@ -514,6 +524,11 @@ impl Running {
     #[track_caller]
     pub(crate) fn line(&mut self) -> String {
         self.out.as_mut().unwrap().line()
+    }
+
+    /// The next line of standard output, if there is another.
+    pub(crate) fn try_line(&mut self) -> Option<String> {
+        self.out.as_mut().unwrap().try_line()
     }
 
     /// The next line of standard error.
@@ -613,4 +628,47 @@ pub(crate) fn probe() -> Option<Vec<u8>> {
         fs::rename(&draft, &path).unwrap();
     }
     Some(fs::read(&path).unwrap())
+}
+
+/// A small disk of its own, unmounted in the end. Its path says nothing of the home: whoever else sees the mount must not
+/// be taken for one of its processes.
+pub(crate) struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    /// Of this size; `None` if nothing may be mounted here.
+    pub(crate) fn new(size: &str) -> Option<Self> {
+        let dir = tempfile::Builder::new().prefix("small-disk-").tempdir().unwrap();
+        let size = format!("size={size}");
+        let mounted = command("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(dir.path()).status();
+        mounted.is_ok_and(|status| status.success()).then_some(Self(dir))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Takes no writes from here on. By a mount over it: the disk itself may have files that are open for writing.
+    pub(crate) fn make_read_only(&self) {
+        let done = command("mount").arg("--bind").args([self.path(), self.path()]).status();
+        assert!(done.unwrap().success());
+        let done = command("mount").args(["-o", "remount,bind,ro"]).arg(self.path()).status();
+        assert!(done.unwrap().success());
+    }
+
+    pub(crate) fn make_writable(&self) {
+        assert!(command("umount").arg("--lazy").arg(self.path()).status().unwrap().success());
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Lazily: a test that failed may have left something on it, or another mount.
+        while command("umount")
+            .arg("--lazy")
+            .arg(self.path())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|it| it.success())
+        {}
+    }
 }

@@ -2,6 +2,7 @@
 
 mod access;
 mod battery;
+mod disk;
 mod lifecycle;
 mod limits;
 mod load;
@@ -38,7 +39,7 @@ impl<'a> Server<'a> {
     pub(crate) fn start_at(home: &'a Home, address: SocketAddr, options: &[&str]) -> Self {
         let listen = address.to_string();
         let mut running = home.atoll([&["serve", "--listen", &listen], options].concat()).start();
-        let first = running.line();
+        let Some(first) = running.try_line() else { panic!("it does not listen: {:?}", running.done()) };
         let said = first.trim().rsplit("//").next().unwrap();
         let address = said.parse().unwrap_or_else(|_| panic!("where does it listen? {first}"));
         assert!(running.line().starts_with("listening on unix:"));

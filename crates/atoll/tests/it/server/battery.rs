@@ -294,9 +294,6 @@ async fn once_each(client: Client, enough: Arc<AtomicBool>) -> usize {
 }
 
 fn is_passing(error: &atoll_client::Error) -> bool {
-    match error {
-        atoll_client::Error::Unreachable { .. } | atoll_client::Error::Broken { .. } => true,
-        atoll_client::Error::Refused { status, .. } => matches!(status, 502..=504),
-        _ => false,
-    }
+    use atoll_client::Error::{Broken, Refused, Unreachable};
+    matches!(error, Unreachable { .. } | Broken { .. } | Refused { status: 502..=504, .. })
 }
