@@ -15,7 +15,8 @@ use atoll_isolation::cgroup::{self, Group, Layout, Owner};
 use atoll_isolation::sys::{identity, process};
 use atoll_isolation::wire::Kept;
 use atoll_isolation::{
-    Disk, HostRoot, IdMap, Ids, Isolation, Keeper, LaunchError, Launched, Launcher, Plan, Spec, remove_directory,
+    Disk, HostRoot, IdMap, Ids, Isolation, Keeper, LaunchError, Launched, Launcher, Plan, RootError, Spec,
+    remove_directory,
 };
 use atoll_protocol::{KillReceipt, ProcessId, SandboxName, SessionId, TerminalId};
 
@@ -292,8 +293,7 @@ fn plan(home: &Home, name: &SandboxName, dir: &SandboxDir, ids: Option<IdMap>) -
         open_workspace(&dir.path).map_err(|error| Error::io("make the workspace", &error))?;
         return Ok(Plan::unisolated());
     };
-    let root =
-        HostRoot::prepare(&home.cache.join("roots")).map_err(|error| Error::Internal { what: error.to_string() })?;
+    let root = HostRoot::prepare(&home.cache.join("roots")).map_err(|error| unprepared(&error))?;
     let privileged = identity::user() == 0;
     Ok(Plan::isolated(&Spec {
         name: name.as_str().to_owned(),
@@ -630,6 +630,15 @@ pub(crate) fn random_text(length: usize) -> Result<String, Error> {
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(|error| Error::io("get random bytes", &error.into()))?;
     Ok(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
+}
+
+/// Who may not give files to others, or make them as they are, cannot have a root of their own.
+fn unprepared(error: &RootError) -> Error {
+    if error.cause().kind() == io::ErrorKind::PermissionDenied {
+        let hint = "the cache directory must be writable, and root needs its usual capabilities (CHOWN, FOWNER, MKNOD)";
+        return Error::IsolationUnavailable { what: error.to_string(), hint: Some(hint.to_owned()) };
+    }
+    Error::io("prepare the root", error.cause())
 }
 
 fn unavailable(error: &LaunchError) -> Error {
