@@ -49,6 +49,7 @@ codes! {
     SandboxLimit = 429, "The server may not have more sandboxes.";
     AgentUnavailable = 502, "The sandbox's agent could not be started or did not answer.";
     ShuttingDown = 503, "The server is about to end. Ask again in a moment.";
+    ServerUnreachable = 503, "The server cannot be reached. Said by clients, never by a server.";
     TooManyConnections = 429, "There are as many open connections of this kind as there may be.";
     ValidationFailed = 400, "The request cannot be right: a bad name, a NUL byte, two things that exclude each other.";
     CommandNotFound = 404, "The program does not exist in the sandbox.";

@@ -7,6 +7,7 @@ mod lifecycle;
 mod limits;
 mod load;
 mod survives;
+mod tls;
 
 use std::future::Future;
 use std::io::{Read, Write};
