@@ -17,7 +17,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::{Activity, Fleet, Ground, Phase, options};
+use super::{Activity, Fleet, Ground, Phase, options, remembered};
 use crate::placement::Agent;
 use crate::registry::{Kept, Row, Stored};
 use crate::{Error, ask, clock};
@@ -168,10 +168,12 @@ impl Owner {
     }
 
     async fn change(&mut self, change: PatchSandbox) -> Result<Row, Error> {
-        let State::Present { stored, .. } = &mut self.state else { return Err(self.absent()) };
+        let State::Present { stored, .. } = &self.state else { return Err(self.absent()) };
         let changed = options::patched(Stored::clone(stored), change)?;
-        **stored = changed.clone();
-        self.ground().disk.write(&changed).map_err(|error| Error::internal("write the sandbox's options", error))?;
+        self.ground().disk.write(&changed).map_err(|error| Error::io("write the sandbox's options", &error))?;
+        if let State::Present { stored, .. } = &mut self.state {
+            **stored = changed;
+        }
         self.note(None).await?;
         self.row()
     }
@@ -182,7 +184,7 @@ impl Owner {
             *life = next;
         }
         self.show();
-        self.note(None).await
+        remembered(self.note(None).await)
     }
 
     /// Tells those who look.

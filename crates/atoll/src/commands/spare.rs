@@ -88,7 +88,7 @@ async fn serve(host: &Host, wanted: Wanted) -> Result<u8, Error> {
     let socket = dir.join("agent.sock");
     let announce = async {
         let listeners = vec![Listener::unix(&socket).map_err(|error| Error::Internal { what: error.to_string() })?];
-        let said = printer::json(&ready(&agent, &socket, &listeners));
+        let said = printer::json(&ready(&agent, Some(&socket), &listeners));
         said.map_err(|error| failure("say that it is ready", &error))?;
         detach::let_go(Some(&log)).map_err(|error| failure("let go of the server", &error))?;
         Ok(listeners)

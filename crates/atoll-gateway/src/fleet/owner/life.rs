@@ -21,7 +21,7 @@ impl Owner {
             return Ok((self.row()?, false));
         }
         let stored = options::stored(self.name.clone(), asked, self.ground().default_sleep_ms, clock::now());
-        let unwritten = |error: std::io::Error| Error::internal("write the sandbox's options", error);
+        let unwritten = |error: std::io::Error| Error::io("write the sandbox's options", &error);
         let written = self.ground().disk.write_new(&stored).map_err(unwritten)?;
         // The disk takes about as long as the agent: nobody is told before both are done.
         let settled = tokio::task::spawn_blocking(move || written.settle());
@@ -101,7 +101,7 @@ impl Owner {
             self.stop(StopReason::Asked).await?;
         }
         let removed = self.ground().placement.remove(&self.name).await;
-        removed.map_err(|error| Error::internal("remove the sandbox's files", error))?;
+        removed.map_err(|error| Error::io("remove the sandbox's files", &error))?;
         self.state = State::Absent;
         self.show();
         tracing::info!(sandbox = %self.name, "deleted");
