@@ -197,7 +197,7 @@ def test_a_terminal_is_typed_into_and_looked_at(sandbox: Any) -> None:
         assert terminal.id in [each.id for each in sandbox.terminals.list()]
         assert sandbox.terminals.get("typed").info.resized_by == "me"
         assert terminal.recording().startswith('{"')
-        assert terminal.signal("INT", scope="tree") >= 1
+        assert terminal.signal("CONT", scope="tree") >= 1
         terminal.write("exit 3\n")
         assert terminal.wait(timeout_ms=20_000).code == 3
         assert "42" in terminal.logs().collect()[0].decode()
