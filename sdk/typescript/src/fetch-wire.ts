@@ -9,7 +9,7 @@ import { BrokenError, NonsenseError } from "./failure.js";
 import { unreachable } from "./node-wire.js";
 import { refusal } from "./refusal.js";
 import type { Address } from "./settings.js";
-import { type Answer, type Line, type Question, type Wire, collect, queryText } from "./wire.js";
+import { type Answer, type Line, type Question, type Wire, collect, leavable, queryText } from "./wire.js";
 
 /** How much of what was printed a viewer begins with. */
 const TAIL = 64 * 1024;
@@ -49,10 +49,15 @@ export class FetchWire implements Wire {
       // Browsers do not say whether anything was sent.
       throw new BrokenError(`the connection broke: ${message}`, undefined, error);
     }
+    const close = () => {
+      quiet.stop();
+      question.signal?.removeEventListener("abort", stop);
+      hangUp.abort();
+    };
     return {
       status: response.status,
       header: (name) => response.headers.get(name) ?? undefined,
-      body: () => pieces(response, question.signal, hangUp, quiet, stop),
+      body: () => leavable(pieces(response, question.signal, quiet, close), close),
     };
   }
 
@@ -87,9 +92,8 @@ class Quiet {
 async function* pieces(
   response: Response,
   signal: AbortSignal | undefined,
-  hangUp: AbortController,
   quiet: Quiet,
-  stop: () => void,
+  close: () => void,
 ): AsyncIterable<Uint8Array> {
   const reader = response.body?.getReader();
   try {
@@ -103,9 +107,7 @@ async function* pieces(
     if (signal?.aborted) throw signal.reason;
     throw new BrokenError(`the connection broke: ${error instanceof Error ? error.message : String(error)}`, undefined, error);
   } finally {
-    quiet.stop();
-    signal?.removeEventListener("abort", stop);
-    hangUp.abort();
+    close();
   }
 }
 
@@ -179,6 +181,7 @@ class EventLine implements Line {
 
   close(): void {
     this.#closed.abort();
+    this.#events.return?.().catch(() => {});
   }
 
   async #send(data: string | Uint8Array): Promise<void> {

@@ -11,7 +11,7 @@ import { builtin } from "./platform.js";
 import { refusal } from "./refusal.js";
 import { type Address, isLocal, showAddress } from "./settings.js";
 import { WebSocketLine, acceptKey, newKey } from "./websocket.js";
-import { type Answer, type Line, type Question, type Wire, collect, queryText } from "./wire.js";
+import { type Answer, type Line, type Question, type Wire, collect, leavable, queryText } from "./wire.js";
 
 /** Shorter than the server waits for the next request (10 s): one must not meet a connection that is being closed. */
 const IDLE_MAX = 5_000;
@@ -54,7 +54,7 @@ export class NodeWire implements Wire {
         const value = response.headers[name];
         return Array.isArray(value) ? value[0] : value;
       },
-      body: () => pieces(response, question.signal),
+      body: () => leavable(pieces(response, question.signal), () => hangUp(response)),
     };
   }
 
@@ -143,7 +143,11 @@ async function* pieces(response: IncomingMessage, signal: AbortSignal | undefine
     const why = error instanceof Error ? error.message : String(error);
     throw new BrokenError(`the connection broke: ${why}`, undefined, error);
   } finally {
-    // Whoever stops reading hangs up.
-    if (!response.complete) response.destroy();
+    hangUp(response);
   }
+}
+
+/** Whoever stops reading hangs up. */
+function hangUp(response: IncomingMessage): void {
+  if (!response.complete) response.destroy();
 }

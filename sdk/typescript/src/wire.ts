@@ -36,6 +36,21 @@ export interface Wire {
   close(): void;
 }
 
+/** These pieces; leaving off calls `close`, also before the first was asked for, when a generator would not notice. */
+export function leavable(pieces: AsyncIterable<Uint8Array>, close: () => void): AsyncIterable<Uint8Array> {
+  const iterator = pieces[Symbol.asyncIterator]();
+  return {
+    [Symbol.asyncIterator]: () => ({
+      next: () => iterator.next(),
+      return: async () => {
+        close();
+        await iterator.return?.();
+        return { done: true, value: undefined };
+      },
+    }),
+  };
+}
+
 /** The whole of a body. */
 export async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const parts: Uint8Array[] = [];
