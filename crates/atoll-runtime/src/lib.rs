@@ -32,6 +32,7 @@ pub use error::Error;
 pub use exec::ExecOutput;
 pub use home::{Home, Storage};
 pub use log::{Capture, Chunk, Event as LogEvent, Log, Match, ReadPage, Reader as LogReader};
+pub use port::{PortChange, PortEvents};
 pub use process::{Filter, Process, ProcessSpec, Readiness, Restart, Retention};
 pub use sandbox::{Host, Limits, Sandbox, SandboxOptions};
 pub use session::{Alias, Function, NotCarried, Session, SessionSpec, Snapshot, StartFrom, Variable};
