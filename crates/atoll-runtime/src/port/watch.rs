@@ -1,7 +1,7 @@
 //! Ports that open and close, told to whoever wants to know. The kernel gives no sign of it, so somebody has to look:
 //! one task for all who listen, and none while nobody does.
 
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
@@ -94,8 +94,10 @@ pub enum PortChange {
 pub struct PortEvents {
     shared: Weak<Shared>,
     seen: watch::Receiver<Arc<ByPort>>,
-    /// What the listener knows.
+    /// What was seen last.
     known: Arc<ByPort>,
+    /// Ports that the listener knows to be open: others of this machine may be none of the sandbox's.
+    told: BTreeSet<u16>,
     /// Changes of one look, at most twice as many as there are ports.
     ready: VecDeque<PortChange>,
 }
@@ -106,7 +108,8 @@ impl PortEvents {
         let mut seen = Ports::watch(shared).await?;
         let known = Arc::clone(&seen.borrow_and_update());
         let now = describe(shared, ByPort::clone(&known)).await?;
-        Ok((now, Self { shared: Arc::downgrade(shared), seen, known, ready: VecDeque::new() }))
+        let told = now.iter().map(|info| info.port).collect();
+        Ok((now, Self { shared: Arc::downgrade(shared), seen, known, told, ready: VecDeque::new() }))
     }
 
     /// The next change; `None` when the sandbox has ended.
@@ -119,9 +122,11 @@ impl PortEvents {
             let now = Arc::clone(&self.seen.borrow_and_update());
             let (closed, opened) = changes(&self.known, &now);
             self.known = now;
-            self.ready.extend(closed.into_iter().map(PortChange::Closed));
+            let closed = closed.into_iter().filter(|port| self.told.remove(port));
+            self.ready.extend(closed.map(PortChange::Closed));
             let shared = self.shared.upgrade()?;
             let opened = describe(&shared, opened).await.ok()?;
+            self.told.extend(opened.iter().map(|info| info.port));
             self.ready.extend(opened.into_iter().map(PortChange::Opened));
         }
     }
