@@ -76,6 +76,7 @@ codes! {
     PreviewNotFound = 404, "There is no preview at this address: its token is wrong or was revoked, or there is no such sandbox.";
     PreviewAsleep = 503, "The sandbox sleeps, and this preview does not wake it.";
     PreviewBusy = 503, "As many requests to this sandbox's previews are open as there may be.";
+    PreviewBroken = 502, "The program inside ended the connection before it had answered.";
     PreviewLimit = 429, "The sandbox may not have more exposed ports.";
     Misdirected = 421, "This address is not served here: a preview's host name is no way to the API.";
     WaitTimeout = 408, "What was waited for did not happen in time. The process goes on.";
