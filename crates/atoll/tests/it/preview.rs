@@ -1,6 +1,7 @@
 //! What listens inside, seen from outside: a server, a program in a sandbox, and requests as they go over the wire. The
 //! behaviours are in the files below `preview/`.
 
+mod browser;
 mod carried;
 mod forward;
 mod many;
