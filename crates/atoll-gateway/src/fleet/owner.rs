@@ -192,7 +192,7 @@ impl Owner {
         if let State::Present { stored, .. } = &mut self.state {
             **stored = changed;
         }
-        self.note(None).await?;
+        self.note().await?;
         self.row()
     }
 
@@ -202,7 +202,7 @@ impl Owner {
             *life = next;
         }
         self.show();
-        remembered(self.note(None).await)
+        remembered(self.note().await)
     }
 
     /// Tells those who look.
@@ -226,11 +226,9 @@ impl Owner {
         });
     }
 
-    /// Notes it in the registry, as being in `state` if that is not what it looks like.
-    async fn note(&self, state: Option<SandboxState>) -> Result<(), Error> {
-        let mut row = self.row()?;
-        row.kept.state = state.unwrap_or(row.kept.state);
-        self.ground().registry.put(row).await
+    /// Notes it in the registry.
+    async fn note(&self) -> Result<(), Error> {
+        self.ground().registry.put(self.row()?).await
     }
 
     fn row(&self) -> Result<Row, Error> {
