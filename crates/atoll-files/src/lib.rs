@@ -1,0 +1,16 @@
+//! What is done to files inside a sandbox.
+//!
+//! The engines are plain synchronous code over directory descriptors: they know no HTTP, no JSON and no async runtime.
+//! They run in the worker, a small static program behind the wall, as the user of the call: what that user may not do
+//! the kernel refuses, and no path is ever looked up from outside. The agent uses this crate for the words that it
+//! exchanges with the worker.
+//!
+//! A path is bytes. A [`Tree`] is a directory descriptor and the rule by which paths are followed from it.
+
+mod error;
+mod path;
+mod tree;
+
+pub use error::{At, Failure, Kind, Result};
+pub use path::{MAX_NAME, MAX_PATH, check, components, join, split_last};
+pub use tree::{Reach, Stat, Tree, regular};
