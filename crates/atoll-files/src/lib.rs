@@ -9,8 +9,12 @@
 
 mod error;
 mod path;
+pub mod search;
+mod stop;
 mod tree;
+pub mod walk;
 
 pub use error::{At, Failure, Kind, Result};
 pub use path::{MAX_NAME, MAX_PATH, check, components, join, split_last};
+pub use stop::{Stop, Why};
 pub use tree::{Reach, Stat, Tree, regular};
