@@ -7,10 +7,21 @@
 //!
 //! A path is bytes. A [`Tree`] is a directory descriptor and the rule by which paths are followed from it.
 
+pub mod ask;
+mod attributes;
+pub mod change;
+pub mod copy;
 mod error;
+mod facts;
+pub mod list;
+pub mod names;
 mod path;
+pub mod read;
+pub mod remove;
 mod tree;
+pub mod write;
 
 pub use error::{At, Failure, Kind, Result};
+pub use facts::{Facts, FileKind, Moment};
 pub use path::{MAX_NAME, MAX_PATH, check, components, join, split_last};
 pub use tree::{Reach, Stat, Tree, regular};
