@@ -10,7 +10,11 @@ use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
 
 use crate::error::{At, Failure, Kind, Result};
+use crate::facts::read_link;
 use crate::path::{components, split_last};
+
+/// As many links as the kernel follows.
+const LINKS_MAX: usize = 40;
 
 /// How far paths may lead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -79,6 +83,29 @@ impl Tree {
             split_last(path).ok_or_else(|| Failure::new(Kind::Invalid, path, "the path has no last name"))?;
         let directory = self.open(directory, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())?;
         Ok((directory, name))
+    }
+
+    /// Where a file of this path is or would be: its directory and its name there, links at the end followed. With a
+    /// mode, directories that are missing are made.
+    pub fn place(&self, path: &[u8], parents: Option<Mode>) -> Result<(OwnedFd, Vec<u8>)> {
+        let mut at = path.to_vec();
+        for _ in 0..LINKS_MAX {
+            let (directory, name) =
+                split_last(&at).ok_or_else(|| Failure::new(Kind::IsDirectory, path, "is a directory"))?;
+            let open = match parents {
+                Some(mode) => self.make_directories(directory, mode),
+                None => self.open(directory, OFlags::PATH | OFlags::DIRECTORY, Mode::empty()),
+            };
+            let open = open.map_err(|failure| Failure { path: path.to_vec(), ..failure })?;
+            match read_link(&open, name) {
+                Ok(target) if target.starts_with(b"/") => at = target,
+                Ok(target) => at = crate::path::join(directory, &target),
+                // No link, or nothing at all.
+                Err(Errno::INVAL | Errno::NOENT) => return Ok((open, name.to_vec())),
+                Err(errno) => return Err(Failure::from_errno(errno, path)),
+            }
+        }
+        Err(Failure::new(Kind::LinkLoop, path, "too many links"))
     }
 
     /// What is there. A link at the end is followed only if told so.
