@@ -7,6 +7,7 @@
 //!
 //! A path is bytes. A [`Tree`] is a directory descriptor and the rule by which paths are followed from it.
 
+pub mod archive;
 pub mod ask;
 mod attributes;
 pub mod change;
