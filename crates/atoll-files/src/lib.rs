@@ -26,6 +26,7 @@ mod stage;
 mod stop;
 mod tree;
 pub mod walk;
+pub mod watch;
 pub mod write;
 
 pub use error::{At, Failure, Kind, Result};
