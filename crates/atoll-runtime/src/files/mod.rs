@@ -9,8 +9,10 @@ mod worker;
 
 use std::sync::Arc;
 
-use atoll_files::ask::{Ask, Condition, ListOptions, Range, Told, WriteOptions};
-use atoll_files::{Facts, join};
+use atoll_files::ask::{Ask, Told};
+
+pub use atoll_files::ask::{Condition, ListOptions, Range, WriteOptions};
+pub use atoll_files::{Facts, FileKind, Moment, join};
 
 pub use entries::{Entries, Entry};
 pub use transfer::{Content, Reading, Upload, Written};
