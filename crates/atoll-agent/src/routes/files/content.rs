@@ -1,6 +1,7 @@
 //! The bytes of files: read and written as they are, or as text inside JSON.
 
 use std::convert::Infallible;
+use std::time::Duration;
 
 use atoll_protocol::{Encoding, ErrorCode, FileText, WriteFileRequest, WriteReceipt, given_path};
 use atoll_runtime::Error;
@@ -13,6 +14,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use http::header::{ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderValue, LAST_MODIFIED};
 use http::{HeaderMap, Method, StatusCode};
+use http_body_util::{BodyExt, Limited};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
@@ -24,6 +26,10 @@ use crate::large;
 
 /// What is answered in one piece.
 const SMALL: u64 = 64 * 1024;
+
+/// What is read of a body after it was refused, and for how long.
+const UNREAD_MAX: usize = 256 * 1024 * 1024;
+const UNREAD_WITHIN: Duration = Duration::from_secs(5);
 
 /// The most that is put into JSON.
 const TEXT_MAX: u64 = 16 * 1024 * 1024;
@@ -196,7 +202,11 @@ pub(in crate::routes) async fn write(
     let HowToWrite { mode, parents, append, user } = how;
     let condition = file::condition(&headers)?;
     let options = WriteOptions { parents, append, mode: file::mode(mode.as_deref())?, condition };
-    let mut upload = agent.sandbox().files(user).write(&path, options).await?;
+    let files = agent.sandbox().files(user);
+    let mut upload = match files.write(&path, options).await {
+        Ok(upload) => upload,
+        Err(error) => return Err(refused(&mut body, error).await),
+    };
     pour(&mut body, &mut upload).await?;
     Ok(written(&path, &upload.finish().await?))
 }
@@ -207,13 +217,25 @@ async fn pour(body: &mut Body, upload: &mut Upload) -> Result<(), Refusal> {
         let piece = tokio::select! {
             biased;
             piece = extract::piece(body) => piece?,
-            error = upload.refused() => return Err(error.into()),
+            error = upload.refused() => return Err(refused(body, error).await),
         };
-        match piece {
-            Some(bytes) => upload.send(&bytes).await?,
-            None => return Ok(()),
+        let Some(bytes) = piece else { return Ok(()) };
+        if let Err(error) = upload.send(&bytes).await {
+            return Err(refused(body, error).await);
         }
     }
+}
+
+/// Whoever is busy sending does not listen: most clients see the answer only when all was taken off their hands. So it
+/// is, for a while.
+pub(super) async fn refused(body: &mut Body, error: Error) -> Refusal {
+    let rest = Limited::new(body, UNREAD_MAX);
+    drop(tokio::time::timeout(UNREAD_WITHIN, swallow(rest)).await);
+    error.into()
+}
+
+async fn swallow(mut rest: Limited<&mut Body>) {
+    while let Some(Ok(_)) = rest.frame().await {}
 }
 
 pub(super) fn written(path: &[u8], written: &Written) -> Response {
