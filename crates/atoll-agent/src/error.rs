@@ -28,6 +28,15 @@ impl Refusal {
         self
     }
 
+    /// Adds facts for programs, beside those that are there.
+    pub(crate) fn details(mut self, more: serde_json::Value) -> Self {
+        match (self.body.details.as_mut().and_then(serde_json::Value::as_object_mut), more) {
+            (Some(kept), serde_json::Value::Object(more)) => kept.extend(more),
+            (_, more) => self.body.details = Some(more),
+        }
+        self
+    }
+
     pub(crate) fn into_body(self) -> ErrorBody {
         *self.body
     }

@@ -10,6 +10,7 @@ mod connection;
 mod error;
 mod events;
 mod exec;
+mod file;
 mod follow;
 mod process;
 mod retry;
@@ -23,6 +24,7 @@ pub use attach::{Attach, Attachment, TerminalEvent, View};
 pub use client::Client;
 pub use error::Error;
 pub use exec::{ExecEvent, ExecStream};
+pub use file::{FileBytes, FileEntries, ListFiles, ReadFile, WriteFile};
 pub use follow::{Follow, FollowEvent, Output, Until};
 pub use process::OutputRange;
 

@@ -31,9 +31,9 @@ pub fn make_directory(tree: &Tree, path: &[u8], parents: bool, mode: Option<u32>
         Mode::empty(),
         crate::Reach::Anywhere,
     );
-    let open = open.map_err(|failure| match failure.kind {
-        Kind::NotDirectory => exists(path),
-        kind => Failure { kind, path: path.to_vec(), ..failure },
+    let open = open.map_err(|failure| {
+        let is_other = failure.kind == Kind::NotDirectory;
+        if is_other { exists(path) } else { Failure { path: path.to_vec(), ..failure } }
     })?;
     if let (true, Some(mode)) = (made, mode) {
         rustix::fs::chmodat(&directory, name, Mode::from_raw_mode(mode), AtFlags::empty()).at(path)?;

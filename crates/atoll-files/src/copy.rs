@@ -241,6 +241,9 @@ impl Copying<'_> {
         let kind = FileType::from_raw_mode(stat.st_mode);
         let mode = Mode::from_raw_mode(stat.st_mode & 0o7777);
         rustix::fs::mknodat(to.0, &name[..], kind, mode, stat.st_rdev).at(to.2)?;
+        // Under a name that nobody else knows; should it be exchanged all the same, it is the user's own doing.
+        rustix::fs::chmodat(to.0, &name[..], mode, AtFlags::empty()).ok();
+        rustix::fs::utimensat(to.0, &name[..], &times(stat), AtFlags::SYMLINK_NOFOLLOW).ok();
         self.settled(to, &name)
     }
 

@@ -7,7 +7,6 @@ use rustix::io::Errno;
 
 /// One kind of failure. Each has one code in the API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Kind {
     /// Nothing of this name, or a link that leads nowhere.
     NotFound,

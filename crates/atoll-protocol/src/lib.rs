@@ -9,6 +9,7 @@ mod cast;
 mod end;
 mod error;
 mod exec;
+mod file;
 mod id;
 mod kill;
 mod lifecycle;
@@ -30,6 +31,11 @@ pub use cast::{CAST_VERSION, CastEvent, CastHeader};
 pub use end::{EndReason, EndRecord};
 pub use error::{ErrorAnswer, ErrorBody, ErrorCode};
 pub use exec::{Background, ExecRequest, OnDisconnect};
+pub use file::{
+    FileCount, FileExists, FileInfo, FileKind, FileList, FileListEnd, FileListLine, FileText, FromToRequest,
+    MakeDirectoryReceipt, MakeDirectoryRequest, ModeRequest, PathText, SymlinkRequest, UploadReceipt, WriteFileRequest,
+    WriteReceipt, given_path,
+};
 pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId};
 pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};
 pub use lifecycle::{CreateSandbox, PatchSandbox, SandboxList, SandboxRecord, StopReason};

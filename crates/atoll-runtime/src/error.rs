@@ -2,7 +2,8 @@
 
 use std::io;
 
-use atoll_protocol::{EndRecord, ErrorBody, ErrorCode};
+use atoll_files::{Failure, Kind};
+use atoll_protocol::{EndRecord, ErrorBody, ErrorCode, PathText};
 
 /// A request that was not done, or a wait that ended otherwise.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -223,6 +224,12 @@ pub enum Error {
         /// Doing what.
         what: String,
     },
+    /// Something about a file.
+    #[error("{failure}")]
+    File {
+        /// What.
+        failure: Box<Failure>,
+    },
     /// Our own failure.
     #[error("{what}")]
     Internal {
@@ -266,6 +273,7 @@ impl Error {
             Self::StorageBusy { .. } => ErrorCode::StorageBusy,
             Self::SandboxGone => ErrorCode::SandboxGone,
             Self::DiskFull { .. } => ErrorCode::DiskFull,
+            Self::File { failure } => file_code(failure.kind),
             Self::Internal { .. } => ErrorCode::Internal,
         }
     }
@@ -300,6 +308,7 @@ impl Error {
             }
             Self::DiskFull { .. } => Some("make room on the disk that holds the sandbox's storage".to_owned()),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
+            Self::File { failure } => file_hint(failure.kind).map(str::to_owned),
             Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
             | Self::NotExecutable { .. }
@@ -321,7 +330,13 @@ impl Error {
 
     /// The shape in which clients get it.
     pub fn body(&self) -> ErrorBody {
-        ErrorBody { code: self.code(), message: self.to_string(), hint: self.hint(), details: None }
+        let mut details = None;
+        if let Self::File { failure } = self
+            && !failure.path.is_empty()
+        {
+            details = Some(path_details(&failure.path));
+        }
+        ErrorBody { code: self.code(), message: self.to_string(), hint: self.hint(), details }
     }
 
     pub(crate) fn invalid(what: impl Into<String>) -> Self {
@@ -343,4 +358,66 @@ fn how(end: Option<&EndRecord>) -> String {
         Some((None, Some(signal))) => format!(" by signal {signal}"),
         Some((None, None)) | None => String::new(),
     }
+}
+
+/// Which file, exactly.
+fn path_details(path: &[u8]) -> serde_json::Value {
+    // Two texts are always JSON.
+    serde_json::to_value(PathText::new(path)).unwrap_or_default()
+}
+
+fn file_code(kind: Kind) -> ErrorCode {
+    match kind {
+        Kind::NotFound => ErrorCode::FileNotFound,
+        Kind::Exists => ErrorCode::FileExists,
+        Kind::IsDirectory => ErrorCode::IsDirectory,
+        Kind::NotDirectory => ErrorCode::NotDirectory,
+        Kind::NotRegular => ErrorCode::NotRegularFile,
+        Kind::NotEmpty => ErrorCode::DirectoryNotEmpty,
+        Kind::Denied => ErrorCode::PermissionDenied,
+        Kind::NoSpace => ErrorCode::NoSpace,
+        Kind::TooLarge => ErrorCode::FileTooLarge,
+        Kind::ReadOnly => ErrorCode::ReadOnly,
+        Kind::NameTooLong => ErrorCode::NameTooLong,
+        Kind::LinkLoop => ErrorCode::TooManyLinks,
+        Kind::Escapes => ErrorCode::PathEscapes,
+        Kind::CrossDevice => ErrorCode::CrossDevice,
+        Kind::Busy => ErrorCode::ResourceBusy,
+        Kind::TooManyFiles => ErrorCode::TooManyFiles,
+        Kind::Precondition => ErrorCode::PreconditionFailed,
+        Kind::Content => ErrorCode::ContentMismatch,
+        Kind::Limit => ErrorCode::FileLimit,
+        Kind::Cancelled => ErrorCode::OperationInterrupted,
+        Kind::Unsupported => ErrorCode::FilesystemUnsupported,
+        Kind::Invalid => ErrorCode::ValidationFailed,
+        Kind::Io => ErrorCode::FilesystemError,
+    }
+}
+
+fn file_hint(kind: Kind) -> Option<&'static str> {
+    Some(match kind {
+        Kind::IsDirectory => "list it, or ask for it with all that is in it (`recursive`)",
+        Kind::NotRegular => "only regular files are read and written: a fifo or a device could make the reader wait",
+        Kind::NotEmpty => "ask for it with all that is in it (`recursive`)",
+        Kind::Exists => "choose another name, or ask to replace it (`replace`)",
+        Kind::NoSpace => "make room on the sandbox's disk",
+        Kind::CrossDevice => "move it: that copies where a rename cannot be had",
+        Kind::Precondition => "read it again, and go on from what is there now",
+        Kind::NotFound
+        | Kind::NotDirectory
+        | Kind::Denied
+        | Kind::TooLarge
+        | Kind::ReadOnly
+        | Kind::NameTooLong
+        | Kind::LinkLoop
+        | Kind::Escapes
+        | Kind::Busy
+        | Kind::TooManyFiles
+        | Kind::Invalid
+        | Kind::Content
+        | Kind::Limit
+        | Kind::Cancelled
+        | Kind::Unsupported
+        | Kind::Io => return None,
+    })
 }

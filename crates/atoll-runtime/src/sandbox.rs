@@ -22,6 +22,7 @@ use atoll_protocol::{KillReceipt, ProcessId, SandboxName, SessionId, TerminalId}
 use crate::Error;
 use crate::command::{Command, check_variable};
 use crate::exec::{Captures, ExecOutput};
+use crate::files::Files;
 use crate::home::{CGROUPS, Home, KeptError, SandboxDir, Storage};
 use crate::journal::{self, Restored};
 use crate::link::Link;
@@ -458,6 +459,11 @@ impl Sandbox {
             self.inner.shared.terminals.discard(&terminal);
         }
         Ok(total)
+    }
+
+    /// Its files, as this user sees them; as commands without a user do if none is given.
+    pub fn files(&self, user: Option<String>) -> Files {
+        Files::new(&self.inner.shared, user)
     }
 
     /// Opens a file inside, for reading and never waiting. What the descriptor is must be checked by the caller.

@@ -16,6 +16,7 @@ use rustix::fs::{Mode, OFlags};
 use tokio::sync::Semaphore;
 
 use crate::Error;
+use crate::files::Workers;
 use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
@@ -52,6 +53,7 @@ pub(crate) struct Shared {
     pub(crate) terminals: Terminals,
     pub(crate) sessions: Sessions,
     pub(crate) spare: Spare,
+    pub(crate) workers: Workers,
     pub(crate) shell: Shell,
     pub(crate) stopping: AtomicBool,
     pub(crate) paused: AtomicBool,
@@ -112,6 +114,7 @@ impl Shared {
             terminals: Terminals::default(),
             sessions: Sessions::default(),
             spare: Spare::default(),
+            workers: Workers::default(),
             shell: Shell::default(),
             stopping: AtomicBool::new(false),
             paused: AtomicBool::new(false),

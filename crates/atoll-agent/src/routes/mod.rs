@@ -3,6 +3,7 @@
 //! A new thing gets a file here and a line in [`all`].
 
 mod exec;
+mod files;
 mod output;
 mod process;
 mod process_attach;
@@ -62,4 +63,5 @@ pub(crate) fn all() -> OpenApiRouter<Agent> {
         .routes(routes!(terminal::screen))
         .routes(routes!(terminal::recording))
         .routes(routes!(terminal_attach::attach))
+        .merge(files::all())
 }
