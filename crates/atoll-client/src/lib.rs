@@ -19,6 +19,7 @@ mod server;
 mod session;
 mod subscription;
 mod terminal;
+mod watch;
 
 pub use attach::{Attach, Attachment, TerminalEvent, View};
 pub use client::Client;
@@ -32,3 +33,4 @@ pub use process::OutputRange;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/http-api.md")]
 struct Document;
+pub use watch::Watching;

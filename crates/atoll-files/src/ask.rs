@@ -7,6 +7,7 @@ use atoll_isolation::wire;
 
 use crate::error::{Failure, Kind};
 use crate::facts::Facts;
+use crate::watch::{Change, Event, Watch};
 
 /// The largest frame that either side takes.
 pub const FRAME_MAX: usize = 1024 * 1024;
@@ -280,6 +281,13 @@ pub enum Ask {
         /// Make the directories above it that are missing.
         parents: bool,
     },
+    /// Told: a [`Told::Happened`] each, for as long as somebody listens.
+    Watch {
+        /// The directory.
+        path: Vec<u8>,
+        /// How.
+        watch: Watch,
+    },
 }
 wire!(enum Ask {
     1 => Read { path, range, condition, unless, head },
@@ -292,6 +300,7 @@ wire!(enum Ask {
     9 => Copy { from, to, recursive, replace, parents },
     10 => SetMode { path, mode, recursive },
     11 => MakeLink { path, target, replace, parents },
+    30 => Watch { path, watch },
 });
 
 /// What is told.
@@ -356,6 +365,11 @@ pub enum Told {
         /// How many.
         count: u64,
     },
+    /// Something happened in a tree that is watched.
+    Happened {
+        /// What.
+        event: Event,
+    },
 }
 wire!(enum Told {
     1 => Opened { facts, offset, length },
@@ -367,6 +381,14 @@ wire!(enum Told {
     7 => Listed { more, unreadable },
     8 => Made { facts, created },
     9 => Counted { count },
+    30 => Happened { event },
+});
+
+wire!(struct Watch { include, exclude, recursive, existing, directories });
+wire!(struct Event { change, path, directory });
+wire!(enum Change {
+    1 => Created, 2 => Modified, 3 => Attributes, 4 => Removed, 5 => Renamed { from }, 6 => Overflow, 7 => Settled,
+    8 => Gone,
 });
 
 wire!(struct Failure { kind, path, detail });

@@ -25,6 +25,7 @@ mod terminal;
 mod time;
 mod token;
 mod wait;
+mod watch;
 
 pub use attach::{AttachCommand, AttachEvent, StdinPiece, TerminalCommand, TerminalExit, TerminalFrame, TerminalReady};
 pub use cast::{CAST_VERSION, CastEvent, CastHeader};
@@ -36,7 +37,7 @@ pub use file::{
     MakeDirectoryReceipt, MakeDirectoryRequest, ModeRequest, PathText, SymlinkRequest, UploadReceipt, WriteFileRequest,
     WriteReceipt, given_path,
 };
-pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId};
+pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
 pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};
 pub use lifecycle::{CreateSandbox, PatchSandbox, SandboxList, SandboxRecord, StopReason};
 pub use output::{Capture, Encoding, ExecResult, Gap, OutputEnd, OutputEvent, OutputPage, Stream, Truncation};
@@ -56,3 +57,4 @@ pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalLi
 pub use time::Timestamp;
 pub use token::{CreateToken, NewToken, Scope, TokenInfo, TokenList, Verb};
 pub use wait::{HttpCondition, LogCondition, LogMatch, PortCondition, WaitAnswer, WaitFor, WaitRequest};
+pub use watch::{WatchChange, WatchEnd, WatchEvent, WatchInfo, WatchList, WatchPage, WatchRequest};

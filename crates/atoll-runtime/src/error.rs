@@ -230,6 +230,32 @@ pub enum Error {
         /// What.
         failure: Box<Failure>,
     },
+    /// No watch has this id.
+    #[error("no watch has the id {id}")]
+    WatchNotFound {
+        /// The id.
+        id: String,
+    },
+    /// The id is taken.
+    #[error("there is already a watch with the id {id}")]
+    WatchAlreadyExists {
+        /// The id.
+        id: String,
+    },
+    /// No more watches.
+    #[error("a sandbox has at most {max} watches")]
+    WatchLimit {
+        /// How many.
+        max: usize,
+    },
+    /// It was forgotten.
+    #[error("what happened at {cursor} is no longer remembered; the oldest is {oldest}")]
+    CursorTooOld {
+        /// As given.
+        cursor: u64,
+        /// From where reading can go on.
+        oldest: u64,
+    },
     /// Our own failure.
     #[error("{what}")]
     Internal {
@@ -274,6 +300,10 @@ impl Error {
             Self::SandboxGone => ErrorCode::SandboxGone,
             Self::DiskFull { .. } => ErrorCode::DiskFull,
             Self::File { failure } => file_code(failure.kind),
+            Self::WatchNotFound { .. } => ErrorCode::WatchNotFound,
+            Self::WatchAlreadyExists { .. } => ErrorCode::WatchAlreadyExists,
+            Self::WatchLimit { .. } => ErrorCode::WatchLimit,
+            Self::CursorTooOld { .. } => ErrorCode::CursorTooOld,
             Self::Internal { .. } => ErrorCode::Internal,
         }
     }
@@ -309,8 +339,14 @@ impl Error {
             Self::DiskFull { .. } => Some("make room on the disk that holds the sandbox's storage".to_owned()),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
             Self::File { failure } => file_hint(failure.kind).map(str::to_owned),
+            Self::CursorTooOld { .. } => {
+                Some("list the directory for what is there, and go on from the oldest cursor".to_owned())
+            }
+            Self::WatchLimit { .. } => Some("delete a watch that is not needed any more".to_owned()),
             Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
+            | Self::WatchNotFound { .. }
+            | Self::WatchAlreadyExists { .. }
             | Self::NotExecutable { .. }
             | Self::CwdNotFound { .. }
             | Self::ProcessNotFound { .. }

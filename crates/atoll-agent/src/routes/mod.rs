@@ -17,6 +17,7 @@ mod stdin;
 mod terminal;
 mod terminal_attach;
 mod terminals;
+mod watches;
 
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
@@ -63,5 +64,8 @@ pub(crate) fn all() -> OpenApiRouter<Agent> {
         .routes(routes!(terminal::screen))
         .routes(routes!(terminal::recording))
         .routes(routes!(terminal_attach::attach))
+        .routes(routes!(watches::create, watches::list))
+        .routes(routes!(watches::show, watches::delete))
+        .routes(routes!(watches::events))
         .merge(files::all())
 }

@@ -468,7 +468,7 @@ impl<'a> Engine<'a> {
     }
 
     fn check_limit(&self, path: &[u8]) -> Result<()> {
-        if self.map.len() >= self.watch.directories {
+        if u64::try_from(self.map.len()).unwrap_or(u64::MAX) >= self.watch.directories {
             let why = format!("there are more than {} directories to watch; exclude some", self.watch.directories);
             return Err(Failure::new(Kind::Limit, path, why));
         }

@@ -26,7 +26,7 @@ use crate::walk::{Choice, Hidden, Ignored};
 use engine::Engine;
 
 /// How many directories a watch may hold unless told otherwise. Each costs the kernel about a kilobyte.
-pub const USUAL_DIRECTORIES: usize = 65_536;
+pub const USUAL_DIRECTORIES: u64 = 65_536;
 
 /// What happened.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub struct Event {
 }
 
 /// A watch that is asked for.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Watch {
     /// Globs that a file must match to be told of, if there is any.
     pub include: Vec<String>,
@@ -75,7 +75,7 @@ pub struct Watch {
     /// Whether what is there at the beginning is told as created.
     pub existing: bool,
     /// How many directories may be watched.
-    pub directories: usize,
+    pub directories: u64,
 }
 
 impl Default for Watch {

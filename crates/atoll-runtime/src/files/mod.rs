@@ -5,6 +5,7 @@ mod call;
 mod entries;
 mod program;
 mod transfer;
+mod watch;
 mod worker;
 
 use std::sync::Arc;
@@ -16,6 +17,8 @@ pub use atoll_files::{Facts, FileKind, Moment, join};
 
 pub use entries::{Entries, Entry};
 pub use transfer::{Content, Reading, Upload, Written};
+pub(crate) use watch::Watches;
+pub use watch::{Watch, WatchChange, WatchEvent, WatchOptions, WatchRead};
 pub(crate) use worker::Workers;
 
 use crate::Error;

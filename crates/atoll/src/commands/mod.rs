@@ -22,3 +22,4 @@ pub(crate) mod shell;
 mod shell_named;
 pub(crate) mod token;
 pub(crate) mod wait;
+pub(crate) mod watch;
