@@ -10,6 +10,7 @@ mod connection;
 mod error;
 mod events;
 mod exec;
+mod file;
 mod follow;
 mod port;
 mod process;
@@ -20,11 +21,13 @@ mod session;
 mod subscription;
 mod terminal;
 mod tls;
+mod watch;
 
 pub use attach::{Attach, Attachment, TerminalEvent, View};
 pub use client::Client;
 pub use error::Error;
 pub use exec::{ExecEvent, ExecStream};
+pub use file::{FileBytes, FileEntries, ListFiles, ReadFile, WriteFile};
 pub use follow::{Follow, FollowEvent, Output, Until};
 pub use port::{PortEvent, PortFollow, PortStream};
 pub use process::OutputRange;
@@ -33,3 +36,4 @@ pub use process::OutputRange;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/http-api.md")]
 struct Document;
+pub use watch::Watching;

@@ -5,7 +5,7 @@
 
 use crate::seccomp;
 use crate::spec::{IdMap, Spec};
-use crate::wire::wire;
+use crate::wire;
 
 /// Where the new root is put together. Hidden under a private tmpfs, so the host's /tmp is neither seen nor touched.
 const STAGE: &str = "/tmp";

@@ -7,6 +7,7 @@ mod command;
 mod ends;
 mod error;
 mod exec;
+pub mod files;
 mod home;
 mod host;
 mod input;

@@ -18,6 +18,7 @@ use atoll_protocol::{KillReceipt, PortInfo, ProcessId, SandboxName, SessionId, T
 use crate::Error;
 use crate::command::Command;
 use crate::exec::{Captures, ExecOutput};
+use crate::files::{Files, Watch};
 use crate::home::{SandboxDir, Storage};
 use crate::host::HostInner;
 use crate::journal::Restored;
@@ -223,6 +224,26 @@ impl Sandbox {
             self.inner.shared.terminals.discard(&terminal);
         }
         Ok(total)
+    }
+
+    /// Its files, as this user sees them; as commands without a user do if none is given.
+    pub fn files(&self, user: Option<String>) -> Files {
+        Files::new(&self.inner.shared, user)
+    }
+
+    /// Its watches, oldest first.
+    pub fn watches(&self) -> Vec<Watch> {
+        self.inner.shared.watches.list()
+    }
+
+    /// The watch with this id.
+    pub fn watch(&self, id: &WatchId) -> Result<Watch, Error> {
+        self.inner.shared.watches.get(id)
+    }
+
+    /// Ends a watch and forgets it.
+    pub fn remove_watch(&self, id: &WatchId) -> Result<(), Error> {
+        self.inner.shared.watches.remove(id)
     }
 
     /// Opens a file inside, for reading and never waiting. What the descriptor is must be checked by the caller.

@@ -16,6 +16,7 @@ use rustix::fs::{Mode, OFlags};
 use tokio::sync::Semaphore;
 
 use crate::Error;
+use crate::files::{Watches, Workers};
 use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
@@ -55,6 +56,8 @@ pub(crate) struct Shared {
     pub(crate) terminals: Terminals,
     pub(crate) sessions: Sessions,
     pub(crate) spare: Spare,
+    pub(crate) workers: Workers,
+    pub(crate) watches: Watches,
     pub(crate) shell: Shell,
     pub(crate) ports: Ports,
     pub(crate) stopping: AtomicBool,
@@ -121,6 +124,8 @@ impl Shared {
             terminals: Terminals::default(),
             sessions: Sessions::default(),
             spare: Spare::default(),
+            workers: Workers::default(),
+            watches: Watches::default(),
             shell: Shell::default(),
             ports: Ports::default(),
             stopping: AtomicBool::new(false),

@@ -6,6 +6,7 @@
 mod table;
 
 mod exec;
+mod files;
 mod output;
 mod port_connect;
 mod ports;
@@ -21,6 +22,7 @@ mod stdin;
 mod terminal;
 mod terminal_attach;
 mod terminals;
+mod watches;
 
 pub(crate) use table::Table;
 
@@ -64,4 +66,8 @@ pub(crate) fn all() -> Table {
         .routes(routes!(terminal::screen))
         .routes(routes!(terminal::recording))
         .routes(routes!(terminal_attach::attach))
+        .routes(routes!(watches::create, watches::list))
+        .routes(routes!(watches::show, watches::delete))
+        .routes(routes!(watches::events))
+        .merge(files::all())
 }

@@ -26,3 +26,4 @@ mod shell_named;
 pub(crate) mod spare;
 pub(crate) mod token;
 pub(crate) mod wait;
+pub(crate) mod watch;
