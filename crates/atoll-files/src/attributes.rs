@@ -10,9 +10,8 @@ const MOST: usize = 64 * 1024;
 /// Copies what can be copied. What may not be set (`security.*` for most) is left out.
 pub(crate) fn copy(from: impl AsFd, to: impl AsFd) {
     let (from, to) = (from.as_fd(), to.as_fd());
-    let mut probe: [u8; 0] = [];
     // Most files have none: one call says so.
-    if !matches!(rustix::fs::flistxattr(from, &mut probe[..]), Ok(1..)) {
+    if !matches!(rustix::fs::flistxattr_query(from), Ok(1..)) {
         return;
     }
     let mut names = vec![0; MOST];

@@ -7,21 +7,26 @@
 //!
 //! A path is bytes. A [`Tree`] is a directory descriptor and the rule by which paths are followed from it.
 
+pub mod archive;
 pub mod ask;
 mod attributes;
 pub mod change;
 pub mod copy;
+pub mod edit;
 mod error;
 mod facts;
 mod line;
 pub mod list;
 pub mod names;
+pub mod patch;
 mod path;
 pub mod read;
 pub mod remove;
 pub mod search;
 pub mod serve;
+mod stage;
 mod stop;
+mod task;
 mod tree;
 pub mod walk;
 pub mod write;
@@ -30,4 +35,5 @@ pub use error::{At, Failure, Kind, Result};
 pub use facts::{Facts, FileKind, Moment};
 pub use path::{MAX_NAME, MAX_PATH, check, components, join, split_last};
 pub use stop::{Stop, Why};
+pub use task::PatchOptions;
 pub use tree::{Reach, Stat, Tree, regular};

@@ -187,7 +187,8 @@ fn a_form_brings_many_files() {
             format!("--x\r\ncontent-disposition: form-data; name=\"{name}\"; filename=\"{file}\"\r\n\r\n{text}\r\n")
         };
         let form = |parts: &[String]| format!("{}--x--\r\n", parts.concat());
-        let post = || Request::post("/v1/files/upload?path=up").header("content-type", "multipart/form-data; boundary=x");
+        let post =
+            || Request::post("/v1/files/upload?path=up").header("content-type", "multipart/form-data; boundary=x");
         let large = "y".repeat(3_000_000);
         let good =
             form(&[part("file", "a.txt", "one"), part("file", "d/e.txt", &large), part("file_base64", "/w==", "")]);
