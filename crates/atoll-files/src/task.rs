@@ -145,16 +145,23 @@ fn search(tree: &Tree, path: &[u8], request: SearchRequest, line: &mut Line, sto
     let shared = Mutex::new(&mut *line);
     let summary = search.run(tree, path, stop, |hits: Vec<Hit>| {
         let mut line = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = hits.into_iter().try_for_each(|hit| say(&mut line, &found(hit)));
+        let told = hits.into_iter().try_for_each(|hit| say(&mut line, &found(path, hit)));
         if told.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     say(line, &SearchLine::End(summed(summary)))
 }
 
-fn found(hit: Hit) -> SearchLine {
+/// A path as it is told: below what was asked for, which by itself is told as it is.
+fn below<'a>(root: &[u8], path: &'a [u8]) -> &'a [u8] {
+    let rest = path.strip_prefix(root).unwrap_or(path);
+    let rest = &rest[rest.iter().take_while(|&&byte| byte == b'/').count()..];
+    if rest.is_empty() { path } else { rest }
+}
+
+fn found(root: &[u8], hit: Hit) -> SearchLine {
     match hit {
         Hit::Line { path, line, offset, bytes, spans, role, cut } => {
-            let (PathText { path, path_base64 }, text) = (PathText::new(&path), PathText::new(&bytes));
+            let (PathText { path, path_base64 }, text) = (PathText::new(below(root, &path)), PathText::new(&bytes));
             let span = |span: crate::search::Span| SearchSpan { start: span.start as u64, end: span.end as u64 };
             SearchLine::Match(SearchMatch {
                 path,
@@ -173,8 +180,8 @@ fn found(hit: Hit) -> SearchLine {
                 cut_after: cut.after,
             })
         }
-        Hit::File { path, matches } => SearchLine::File(file(&path, Some(matches))),
-        Hit::Binary { path, .. } => SearchLine::Binary(file(&path, None)),
+        Hit::File { path, matches } => SearchLine::File(file(below(root, &path), Some(matches))),
+        Hit::Binary { path, .. } => SearchLine::Binary(file(below(root, &path), None)),
     }
 }
 
@@ -218,15 +225,15 @@ fn glob(tree: &Tree, path: &[u8], request: GlobRequest, line: &mut Line, stop: &
     let shared = Mutex::new(&mut *line);
     let summary = glob.run(tree, path, stop, |names: Vec<Named>| {
         let mut line = shared.lock().unwrap_or_else(PoisonError::into_inner);
-        let told = names.into_iter().try_for_each(|name| say(&mut line, &named(&name)));
+        let told = names.into_iter().try_for_each(|name| say(&mut line, &named(path, &name)));
         if told.is_err() { ControlFlow::Break(()) } else { ControlFlow::Continue(()) }
     })?;
     let truncated = summary.truncated.map(truncated);
     say(line, &GlobAnswer { entries: Vec::new(), truncated, troubles: summary.troubles })
 }
 
-fn named(name: &Named) -> GlobEntry {
-    let PathText { path, path_base64 } = PathText::new(&name.path);
+fn named(root: &[u8], name: &Named) -> GlobEntry {
+    let PathText { path, path_base64 } = PathText::new(below(root, &name.path));
     GlobEntry { path, path_base64, kind: kind(name.kind) }
 }
 
