@@ -14,6 +14,7 @@ mod local;
 mod options;
 mod output;
 mod parse;
+mod place;
 mod printer;
 mod settings;
 mod table;
@@ -54,6 +55,11 @@ enum Command {
     Kill(commands::kill::Arguments),
     Wait(commands::wait::Arguments),
     Session(commands::session::Arguments),
+    Cp(commands::cp::Arguments),
+    Cat(commands::cat::Arguments),
+    LsFiles(commands::ls_files::Arguments),
+    Grep(Box<commands::grep::Arguments>),
+    Edit(Box<commands::edit::Arguments>),
     Ports(commands::ports::Arguments),
     Expose(commands::expose::Arguments),
     Unexpose(commands::expose::Ending),
@@ -93,6 +99,11 @@ fn main() -> ExitCode {
         Command::Kill(arguments) => commands::kill::run(arguments),
         Command::Wait(arguments) => commands::wait::run(arguments),
         Command::Session(arguments) => commands::session::run(arguments),
+        Command::Cp(arguments) => commands::cp::run(arguments),
+        Command::Cat(arguments) => commands::cat::run(arguments),
+        Command::LsFiles(arguments) => commands::ls_files::run(arguments),
+        Command::Grep(arguments) => commands::grep::run(*arguments),
+        Command::Edit(arguments) => commands::edit::run(*arguments),
         Command::Ports(arguments) => commands::ports::run(arguments),
         Command::Expose(arguments) => commands::expose::run(arguments),
         Command::Unexpose(arguments) => commands::expose::end(arguments),
