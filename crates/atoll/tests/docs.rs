@@ -125,6 +125,7 @@ fn http_api() {
         "atoll works in /tmp",
         "\"cancelled\":true",
         "42",
+        "\"format\":\"tar.zst\"",
         "\"survivors\":0",
         "all done",
     ] {
@@ -180,6 +181,28 @@ fn cli() {
         assert!(shown.contains(expected), "{expected}: {shown}");
     }
     assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
+}
+
+/// The same for files.
+#[test]
+fn files() {
+    let home = tempfile::tempdir().unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/files.md");
+    let place = home.path().display();
+    let end = "atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
+    let script = format!("exec 2>&1; set -eo pipefail; cd {place}; trap '{end}' EXIT\n{}echo all done", script(&file));
+    let shown = run(&script, home.path());
+    for expected in [
+        "<h1>hello</h1>\n",
+        "the same tree\n",
+        "site/css/main.css\n",
+        "css/main.css:1:h1 { color: teal }\n",
+        "nothing was changed\n",
+        "changed index.html +1 -1\n<h1>bye</h1>\n",
+        "all done\n",
+    ] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
 }
 
 /// Whoever adds a subcommand tells of it.
