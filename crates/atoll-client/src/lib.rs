@@ -12,6 +12,7 @@ mod events;
 mod exec;
 mod file;
 mod follow;
+mod git;
 mod process;
 mod retry;
 mod sandbox;

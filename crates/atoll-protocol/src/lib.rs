@@ -10,6 +10,7 @@ mod end;
 mod error;
 mod exec;
 mod file;
+mod git;
 mod id;
 mod kill;
 mod lifecycle;
@@ -36,6 +37,12 @@ pub use file::{
     FileCount, FileExists, FileInfo, FileKind, FileList, FileListEnd, FileListLine, FileText, FromToRequest,
     MakeDirectoryReceipt, MakeDirectoryRequest, ModeRequest, PathText, SymlinkRequest, UploadReceipt, WriteFileRequest,
     WriteReceipt, given_path,
+};
+pub use git::{
+    GitAuthor, GitBranch, GitBranches, GitBranchesRequest, GitChange, GitCheckedOut, GitCheckoutRequest,
+    GitCloneRequest, GitCloned, GitCommitInfo, GitCommitRequest, GitCommitted, GitCredentials, GitDiff, GitDiffRequest,
+    GitLog, GitLogRequest, GitProgress, GitPullRequest, GitPulled, GitPushRequest, GitPushed, GitPushedRef, GitStatus,
+    GitStatusEntry, GitStatusRequest,
 };
 pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
 pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};

@@ -23,6 +23,7 @@ use crate::Error;
 use crate::command::{Command, check_variable};
 use crate::exec::{Captures, ExecOutput};
 use crate::files::{Files, Watch};
+use crate::git::Git;
 use crate::home::{CGROUPS, Home, KeptError, SandboxDir, Storage};
 use crate::journal::{self, Restored};
 use crate::link::Link;
@@ -464,6 +465,11 @@ impl Sandbox {
     /// Its files, as this user sees them; as commands without a user do if none is given.
     pub fn files(&self, user: Option<String>) -> Files {
         Files::new(&self.inner.shared, user)
+    }
+
+    /// Its git, as this user runs it.
+    pub fn git(&self, user: Option<String>) -> Git {
+        Git::new(self.clone(), user)
     }
 
     /// Its watches, oldest first.

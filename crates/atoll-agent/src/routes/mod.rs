@@ -4,6 +4,7 @@
 
 mod exec;
 mod files;
+mod git;
 mod output;
 mod process;
 mod process_attach;
@@ -68,4 +69,5 @@ pub(crate) fn all() -> OpenApiRouter<Agent> {
         .routes(routes!(watches::show, watches::delete))
         .routes(routes!(watches::events))
         .merge(files::all())
+        .merge(git::all())
 }

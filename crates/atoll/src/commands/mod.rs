@@ -7,6 +7,7 @@ pub(crate) mod config;
 pub(crate) mod create;
 pub(crate) mod doctor;
 pub(crate) mod exec;
+pub(crate) mod git;
 pub(crate) mod inspect;
 pub(crate) mod kill;
 pub(crate) mod lifecycle;
