@@ -22,7 +22,12 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for AtPath<T> {
     type Rejection = Refusal;
 
     async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
-        let query = parts.uri.query().unwrap_or_default();
+        Self::parse(parts.uri.query().unwrap_or_default())
+    }
+}
+
+impl<T: DeserializeOwned> AtPath<T> {
+    fn parse(query: &str) -> Result<Self, Refusal> {
         let is_path = |pair: &&str| pair.split('=').next() == Some("path");
         let mut paths = query.split('&').filter(is_path);
         let path = paths.next().ok_or_else(|| Refusal::invalid("query: missing field `path`"))?;
@@ -39,6 +44,35 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for AtPath<T> {
             Refusal::invalid(format!("query: {place}{}", error.inner()))
         })?;
         Ok(Self { path, rest })
+    }
+}
+
+/// The same, with globs over what is below the path.
+#[derive(Debug)]
+pub(crate) struct AtTree<T> {
+    pub(crate) path: Vec<u8>,
+    pub(crate) include: Vec<String>,
+    pub(crate) exclude: Vec<String>,
+    pub(crate) rest: T,
+}
+
+impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for AtTree<T> {
+    type Rejection = Refusal;
+
+    async fn from_request_parts(parts: &mut Parts, _: &S) -> Result<Self, Refusal> {
+        let query = parts.uri.query().unwrap_or_default();
+        let (mut include, mut exclude, mut rest) = (Vec::new(), Vec::new(), Vec::new());
+        for pair in query.split('&') {
+            let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+            let glob = || String::from_utf8_lossy(&percent_decoded(value)).into_owned();
+            match name {
+                "include" => include.push(glob()),
+                "exclude" => exclude.push(glob()),
+                _ => rest.push(pair),
+            }
+        }
+        let AtPath { path, rest } = AtPath::parse(&rest.join("&"))?;
+        Ok(Self { path, include, exclude, rest })
     }
 }
 

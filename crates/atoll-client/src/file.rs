@@ -83,7 +83,7 @@ pub struct FileBytes {
 }
 
 impl FileBytes {
-    fn new(answer: crate::client::Answer) -> Self {
+    pub(crate) fn new(answer: crate::client::Answer) -> Self {
         let (headers, body) = answer.into_parts();
         Self { headers, body }
     }

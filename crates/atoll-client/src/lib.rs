@@ -11,6 +11,7 @@ mod error;
 mod events;
 mod exec;
 mod file;
+mod file_task;
 mod follow;
 mod git;
 mod process;
@@ -27,6 +28,7 @@ pub use client::Client;
 pub use error::Error;
 pub use exec::{ExecEvent, ExecStream};
 pub use file::{FileBytes, FileEntries, ListFiles, ReadFile, WriteFile};
+pub use file_task::{PackFiles, PatchFiles, SearchStream, UnpackFiles};
 pub use follow::{Follow, FollowEvent, Output, Until};
 pub use process::OutputRange;
 

@@ -270,6 +270,16 @@ pub enum Ask {
         /// Of all that is in it, too.
         recursive: bool,
     },
+    /// A larger thing. What it is given and what it says is JSON, in the words of the API; texts and archives come and
+    /// go as data.
+    Task {
+        /// Which.
+        task: Task,
+        /// The file, or the directory below which it is done.
+        path: Vec<u8>,
+        /// How, as JSON.
+        options: Vec<u8>,
+    },
     /// Told: [`Told::Found`], of the link.
     MakeLink {
         /// Its name.
@@ -300,8 +310,27 @@ wire!(enum Ask {
     9 => Copy { from, to, recursive, replace, parents },
     10 => SetMode { path, mode, recursive },
     11 => MakeLink { path, target, replace, parents },
+    20 => Task { task, path, options },
     30 => Watch { path, watch },
 });
+
+/// The larger things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Task {
+    /// Options: a `SearchRequest`. Told: a `SearchLine` each.
+    Search,
+    /// Options: a `GlobRequest`. Told: a `GlobEntry` each, then a `GlobAnswer` without them.
+    Glob,
+    /// Data: an `EditRequest`. Told: [`Told::Found`], then the lines.
+    Edit,
+    /// Options: `PatchOptions`; data: the patch. Told: a `PatchReceipt`.
+    Patch,
+    /// Options: `PackOptions`. Data comes back.
+    Pack,
+    /// Options: `UnpackOptions`; data: the archive. Told: an `UnpackReceipt`.
+    Unpack,
+}
+wire!(enum Task { 1 => Search, 2 => Glob, 3 => Edit, 4 => Patch, 5 => Pack, 6 => Unpack });
 
 /// What is told.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -360,6 +389,11 @@ pub enum Told {
         /// It was not before.
         created: bool,
     },
+    /// Something in the words of the API.
+    Said {
+        /// As JSON.
+        json: Vec<u8>,
+    },
     /// So many things were done.
     Counted {
         /// How many.
@@ -381,6 +415,7 @@ wire!(enum Told {
     7 => Listed { more, unreadable },
     8 => Made { facts, created },
     9 => Counted { count },
+    20 => Said { json },
     30 => Happened { event },
 });
 

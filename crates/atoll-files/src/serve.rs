@@ -198,6 +198,7 @@ fn perform(tree: &Tree, ask: Ask, line: &mut Line) -> Result<()> {
             path::check(&path)?;
             line.tell(&Told::Counted { count: change::set_mode(tree, &path, mode, recursive, &gone)? })
         }
+        Ask::Task { task, path, options } => crate::task::perform(tree, task, &path, &options, line),
         Ask::MakeLink { path, target, replace, parents } => {
             path::check(&path)?;
             let facts = change::make_link(tree, &path, &target, replace, parents)?;

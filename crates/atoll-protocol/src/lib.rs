@@ -10,6 +10,7 @@ mod end;
 mod error;
 mod exec;
 mod file;
+mod file_task;
 mod git;
 mod id;
 mod kill;
@@ -37,6 +38,12 @@ pub use file::{
     FileCount, FileExists, FileInfo, FileKind, FileList, FileListEnd, FileListLine, FileText, FromToRequest,
     MakeDirectoryReceipt, MakeDirectoryRequest, ModeRequest, PathText, SymlinkRequest, UploadReceipt, WriteFileRequest,
     WriteReceipt, given_path,
+};
+pub use file_task::{
+    ArchiveExisting, ArchiveFormat, EditReceipt, EditRequest, EditText, GlobAnswer, GlobEntry, GlobKind, GlobRequest,
+    PackOptions, PatchHunk, PatchOutcome, PatchReceipt, PatchedFile, SearchAnswer, SearchBinary, SearchCase,
+    SearchDetail, SearchFile, SearchLine, SearchMatch, SearchRequest, SearchRole, SearchSpan, SearchSummary,
+    SearchSyntax, SearchTruncated, SkippedMember, UnpackOptions, UnpackReceipt,
 };
 pub use git::{
     GitAuthor, GitBranch, GitBranches, GitBranchesRequest, GitChange, GitCheckedOut, GitCheckoutRequest,

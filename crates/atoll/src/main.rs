@@ -13,6 +13,7 @@ mod local;
 mod options;
 mod output;
 mod parse;
+mod place;
 mod printer;
 mod settings;
 mod table;
@@ -53,6 +54,11 @@ enum Command {
     Kill(commands::kill::Arguments),
     Wait(commands::wait::Arguments),
     Session(commands::session::Arguments),
+    Cp(commands::cp::Arguments),
+    Cat(commands::cat::Arguments),
+    LsFiles(commands::ls_files::Arguments),
+    Grep(Box<commands::grep::Arguments>),
+    Edit(Box<commands::edit::Arguments>),
     Watch(commands::watch::Arguments),
     Git(Box<commands::git::Arguments>),
     Serve(Box<commands::serve::Arguments>),
@@ -86,6 +92,11 @@ fn main() -> ExitCode {
         Command::Kill(arguments) => commands::kill::run(arguments),
         Command::Wait(arguments) => commands::wait::run(arguments),
         Command::Session(arguments) => commands::session::run(arguments),
+        Command::Cp(arguments) => commands::cp::run(arguments),
+        Command::Cat(arguments) => commands::cat::run(arguments),
+        Command::LsFiles(arguments) => commands::ls_files::run(arguments),
+        Command::Grep(arguments) => commands::grep::run(*arguments),
+        Command::Edit(arguments) => commands::edit::run(*arguments),
         Command::Watch(arguments) => commands::watch::run(arguments),
         Command::Git(arguments) => commands::git::run(*arguments),
         Command::Config(arguments) => commands::config::run(&arguments),

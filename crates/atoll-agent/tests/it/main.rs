@@ -22,5 +22,6 @@ mod servers_come_and_go;
 mod sessions_remember;
 mod streams_tell_what_happens;
 mod terminals_are_shared;
+mod trees_are_searched_and_packed;
 mod trees_are_watched;
 mod who_goes_away_may_end_the_command;

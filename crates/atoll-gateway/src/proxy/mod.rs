@@ -26,9 +26,10 @@ use crate::lines::{Line, NotSent};
 use crate::placement::{Agent, Wire};
 
 /// What a request to a sandbox asks for, by its head. A WebSocket takes input, so it is more than a look; and so is a
-/// session's snapshot, for which its shell has to run, and which tells the values of its variables.
+/// session's snapshot, for which its shell has to run, and which tells the values of its variables. To search files is
+/// a look, though what to look for is in a body.
 pub(crate) fn verb(request: &Request) -> Verb {
-    let looks = matches!(*request.method(), Method::GET | Method::HEAD);
+    let looks = matches!(*request.method(), Method::GET | Method::HEAD) || path::is_search(request.uri().path());
     let runs = headers::upgrade(request.headers()).is_some() || path::is_snapshot(request.uri().path());
     if looks && !runs { Verb::Read } else { Verb::Exec }
 }
@@ -37,7 +38,9 @@ pub(crate) fn verb(request: &Request) -> Verb {
 pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request) -> Result<Response, Error> {
     let target = path::to_agent(request.uri().path(), request.uri().query())?;
     let wrong = |error| Error::invalid(format!("the path is wrong: {error}"));
-    let need = if verb(&request) == Verb::Read { Need::Look } else { Need::Run };
+    // To read a file something inside has to run.
+    let looks = verb(&request) == Verb::Read && !path::is_files(request.uri().path());
+    let need = if looks { Need::Look } else { Need::Run };
     *request.uri_mut() = target.parse::<Uri>().map_err(wrong)?;
     *request.version_mut() = Version::HTTP_11;
     let handle = app.fleet.get(name)?;

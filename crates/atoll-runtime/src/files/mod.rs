@@ -4,6 +4,7 @@
 mod call;
 mod entries;
 mod program;
+mod task;
 mod transfer;
 mod watch;
 mod worker;
@@ -13,9 +14,10 @@ use std::sync::Arc;
 use atoll_files::ask::{Ask, Told};
 
 pub use atoll_files::ask::{Condition, ListOptions, Range, WriteOptions};
-pub use atoll_files::{Facts, FileKind, Moment, join};
+pub use atoll_files::{Facts, FileKind, Moment, PatchOptions, join};
 
 pub use entries::{Entries, Entry};
+pub use task::{Packing, Searching, Sending};
 pub use transfer::{Content, Reading, Upload, Written};
 pub(crate) use watch::Watches;
 pub use watch::{Watch, WatchChange, WatchEvent, WatchOptions, WatchRead};

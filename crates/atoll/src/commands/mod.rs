@@ -2,17 +2,22 @@
 
 pub(crate) mod agent;
 pub(crate) mod bench;
+pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod config;
+pub(crate) mod cp;
 pub(crate) mod create;
 pub(crate) mod doctor;
+pub(crate) mod edit;
 pub(crate) mod exec;
 pub(crate) mod git;
+pub(crate) mod grep;
 pub(crate) mod inspect;
 pub(crate) mod kill;
 pub(crate) mod lifecycle;
 pub(crate) mod logs;
 pub(crate) mod ls;
+pub(crate) mod ls_files;
 pub(crate) mod ps;
 pub(crate) mod rm;
 pub(crate) mod run;

@@ -24,10 +24,10 @@ const PAGE: u64 = 1000;
 const PAGE_MAX: u64 = 10_000;
 
 /// Lines are sent together up to this many bytes.
-const TOGETHER: usize = 64 * 1024;
+pub(super) const TOGETHER: usize = 64 * 1024;
 
 /// Lines of JSON.
-const LINES: &str = "application/x-ndjson";
+pub(super) const LINES: &str = "application/x-ndjson";
 
 /// How to look.
 #[derive(Debug, Default, Deserialize, IntoParams)]
@@ -133,7 +133,7 @@ pub(in crate::routes) async fn list(
     if lines { Ok(stream_of(entries)) } else { Ok(Json(page(entries).await?).into_response()) }
 }
 
-fn accepts_lines(headers: &HeaderMap) -> bool {
+pub(super) fn accepts_lines(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|kind| kind.split(';').next().unwrap_or_default().trim() == LINES)
 }

@@ -3,6 +3,7 @@
 pub(super) mod change;
 pub(super) mod content;
 pub(super) mod list;
+pub(super) mod task;
 pub(super) mod upload;
 
 use axum::extract::DefaultBodyLimit;
@@ -26,6 +27,11 @@ pub(super) fn all() -> OpenApiRouter<Agent> {
         .routes(routes!(change::copy))
         .routes(routes!(change::set_mode))
         .routes(routes!(change::make_link))
+        .routes(routes!(task::search))
+        .routes(routes!(task::glob))
+        .routes(routes!(task::edit))
+        .routes(routes!(task::patch))
+        .routes(routes!(task::pack, task::unpack))
         // It is read part by part, and has no end but the disk's.
         .merge(OpenApiRouter::new().routes(routes!(upload::upload)).layer(DefaultBodyLimit::disable()))
 }
