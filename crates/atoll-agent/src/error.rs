@@ -54,6 +54,9 @@ pub(crate) fn body(error: &Error) -> ErrorBody {
     if let Error::StdinGap { expected, .. } = error {
         body.details = Some(serde_json::json!({ "next_offset": expected }));
     }
+    if let Error::CursorTooOld { oldest, .. } = error {
+        body.details = Some(serde_json::json!({ "oldest_cursor": oldest }));
+    }
     if let Error::SessionTerminated { end: Some(end), .. } = error {
         body.details = Some(serde_json::json!({ "end": end }));
     }

@@ -13,6 +13,7 @@ mod exec;
 mod file;
 mod file_task;
 mod follow;
+mod git;
 mod process;
 mod retry;
 mod sandbox;
@@ -20,6 +21,7 @@ mod server;
 mod session;
 mod subscription;
 mod terminal;
+mod watch;
 
 pub use attach::{Attach, Attachment, TerminalEvent, View};
 pub use client::Client;
@@ -34,3 +36,4 @@ pub use process::OutputRange;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/http-api.md")]
 struct Document;
+pub use watch::Watching;

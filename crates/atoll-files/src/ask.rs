@@ -7,6 +7,7 @@ use atoll_isolation::wire;
 
 use crate::error::{Failure, Kind};
 use crate::facts::Facts;
+use crate::watch::{Change, Event, Watch};
 
 /// The largest frame that either side takes.
 pub const FRAME_MAX: usize = 1024 * 1024;
@@ -290,6 +291,13 @@ pub enum Ask {
         /// Make the directories above it that are missing.
         parents: bool,
     },
+    /// Told: a [`Told::Happened`] each, for as long as somebody listens.
+    Watch {
+        /// The directory.
+        path: Vec<u8>,
+        /// How.
+        watch: Watch,
+    },
 }
 wire!(enum Ask {
     1 => Read { path, range, condition, unless, head },
@@ -303,6 +311,7 @@ wire!(enum Ask {
     10 => SetMode { path, mode, recursive },
     11 => MakeLink { path, target, replace, parents },
     20 => Task { task, path, options },
+    30 => Watch { path, watch },
 });
 
 /// The larger things.
@@ -390,6 +399,11 @@ pub enum Told {
         /// How many.
         count: u64,
     },
+    /// Something happened in a tree that is watched.
+    Happened {
+        /// What.
+        event: Event,
+    },
 }
 wire!(enum Told {
     1 => Opened { facts, offset, length },
@@ -402,6 +416,14 @@ wire!(enum Told {
     8 => Made { facts, created },
     9 => Counted { count },
     20 => Said { json },
+    30 => Happened { event },
+});
+
+wire!(struct Watch { include, exclude, recursive, existing, directories });
+wire!(struct Event { change, path, directory });
+wire!(enum Change {
+    1 => Created, 2 => Modified, 3 => Attributes, 4 => Removed, 5 => Renamed { from }, 6 => Overflow, 7 => Settled,
+    8 => Gone,
 });
 
 wire!(struct Failure { kind, path, detail });

@@ -29,6 +29,7 @@ mod stop;
 mod task;
 mod tree;
 pub mod walk;
+pub mod watch;
 pub mod write;
 
 pub use error::{At, Failure, Kind, Result};

@@ -104,7 +104,8 @@ impl Line {
         self.flush().ok();
     }
 
-    fn flush(&mut self) -> Result<()> {
+    /// Sends what waits for more to come.
+    pub(crate) fn flush(&mut self) -> Result<()> {
         let sent = self.socket.write_all(&self.out);
         self.out.clear();
         sent.map_err(|_| gone())

@@ -5,6 +5,7 @@
 
 use std::collections::VecDeque;
 use std::io;
+use std::ops::ControlFlow;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::net::UnixStream;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -16,7 +17,9 @@ use crate::ask::{Ask, Told};
 use crate::error::{Failure, Kind, Result};
 use crate::line::Line;
 use crate::read::Reading;
+use crate::stop::Stop;
 use crate::tree::{Reach, Tree};
+use crate::watch::Watch;
 use crate::write::{Writing, Written};
 use crate::{change, copy, list, path, read, remove};
 
@@ -201,6 +204,10 @@ fn perform(tree: &Tree, ask: Ask, line: &mut Line) -> Result<()> {
             let facts = change::make_link(tree, &path, &target, replace, parents)?;
             line.tell(&Told::Found { facts })
         }
+        Ask::Watch { path, watch } => {
+            path::check(&path)?;
+            watching(line, tree, &path, &watch, &watched)
+        }
     }
 }
 
@@ -231,4 +238,15 @@ fn writing(line: &mut Line, mut writing: Writing) -> Result<Written> {
             count => writing.write(&buffer[..count])?,
         }
     }
+}
+
+/// Tells what happens until nobody listens.
+fn watching(line: &mut Line, tree: &Tree, path: &[u8], watch: &Watch, hang_up: &UnixStream) -> Result<()> {
+    let mut told = Ok(());
+    let ended = watch.run(tree, path, &Stop::never(), Some(hang_up.as_fd()), |events| {
+        told =
+            events.into_iter().try_for_each(|event| line.tell(&Told::Happened { event })).and_then(|()| line.flush());
+        if told.is_ok() { ControlFlow::Continue(()) } else { ControlFlow::Break(()) }
+    });
+    told.and(ended)
 }

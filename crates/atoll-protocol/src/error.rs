@@ -101,6 +101,14 @@ codes! {
     OperationInterrupted = 409, "The operation was called off before its end.";
     FilesystemUnsupported = 501, "The file system cannot do this.";
     FilesystemError = 500, "The file system failed; the message has the kernel's word.";
+    WatchNotFound = 404, "No watch has this id: it was never there, was deleted, or nobody read it for ten minutes.";
+    WatchAlreadyExists = 409, "A watch has this id already.";
+    WatchLimit = 429, "The sandbox may not have more watches.";
+    CursorTooOld = 410, "What happened at this cursor is no longer remembered. The details say from where reading can go on; look at the tree itself for what is there.";
+    GitNotAvailable = 501, "The sandbox has no git.";
+    GitFailed = 409, "Git says no; the message has its words.";
+    GitAuthenticationFailed = 403, "The remote refuses the credentials, or asks for some and none were given.";
+    GitTimeout = 408, "Git took longer than it may, and was ended.";
     DiskFull = 507, "There is no room on the disk.";
     Internal = 500, "Atoll failed. The command may or may not have run; the message says which.";
 }

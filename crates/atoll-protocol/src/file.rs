@@ -29,7 +29,7 @@ impl PathText {
 }
 
 /// A path as it is told: text, and base64 if that is not all.
-fn told(path: &[u8]) -> (String, Option<String>) {
+pub(crate) fn told(path: &[u8]) -> (String, Option<String>) {
     match str::from_utf8(path) {
         Ok(text) => (text.to_owned(), None),
         Err(_) => (String::from_utf8_lossy(path).into_owned(), Some(STANDARD.encode(path))),
@@ -121,7 +121,7 @@ impl FileInfo {
     }
 }
 
-fn exact(text: &str, base64: Option<&str>) -> Vec<u8> {
+pub(crate) fn exact(text: &str, base64: Option<&str>) -> Vec<u8> {
     base64.and_then(|base64| STANDARD.decode(base64).ok()).unwrap_or_else(|| text.as_bytes().to_vec())
 }
 

@@ -105,6 +105,14 @@ name!(
     |text| ProcessId::new(text).is_ok()
 );
 
+name!(
+    /// Names a watch within its sandbox.
+    WatchId,
+    "watch id",
+    "1 to 64 of letters, digits and . _ - : starting with a letter or digit",
+    |text| ProcessId::new(text).is_ok()
+);
+
 #[cfg(test)]
 mod tests {
     use super::*;

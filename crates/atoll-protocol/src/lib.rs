@@ -11,6 +11,7 @@ mod error;
 mod exec;
 mod file;
 mod file_task;
+mod git;
 mod id;
 mod kill;
 mod lifecycle;
@@ -26,6 +27,7 @@ mod terminal;
 mod time;
 mod token;
 mod wait;
+mod watch;
 
 pub use attach::{AttachCommand, AttachEvent, StdinPiece, TerminalCommand, TerminalExit, TerminalFrame, TerminalReady};
 pub use cast::{CAST_VERSION, CastEvent, CastHeader};
@@ -43,7 +45,13 @@ pub use file_task::{
     SearchDetail, SearchFile, SearchLine, SearchMatch, SearchRequest, SearchRole, SearchSpan, SearchSummary,
     SearchSyntax, SearchTruncated, SkippedMember, UnpackOptions, UnpackReceipt,
 };
-pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId};
+pub use git::{
+    GitAuthor, GitBranch, GitBranches, GitBranchesRequest, GitChange, GitCheckedOut, GitCheckoutRequest,
+    GitCloneRequest, GitCloned, GitCommitInfo, GitCommitRequest, GitCommitted, GitCredentials, GitDiff, GitDiffRequest,
+    GitLog, GitLogRequest, GitProgress, GitPullRequest, GitPulled, GitPushRequest, GitPushed, GitPushedRef, GitStatus,
+    GitStatusEntry, GitStatusRequest,
+};
+pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
 pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};
 pub use lifecycle::{CreateSandbox, PatchSandbox, SandboxList, SandboxRecord, StopReason};
 pub use output::{Capture, Encoding, ExecResult, Gap, OutputEnd, OutputEvent, OutputPage, Stream, Truncation};
@@ -63,3 +71,4 @@ pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalLi
 pub use time::Timestamp;
 pub use token::{CreateToken, NewToken, Scope, TokenInfo, TokenList, Verb};
 pub use wait::{HttpCondition, LogCondition, LogMatch, PortCondition, WaitAnswer, WaitFor, WaitRequest};
+pub use watch::{WatchChange, WatchEnd, WatchEvent, WatchInfo, WatchList, WatchPage, WatchRequest};

@@ -230,6 +230,50 @@ pub enum Error {
         /// What.
         failure: Box<Failure>,
     },
+    /// No watch has this id.
+    #[error("no watch has the id {id}")]
+    WatchNotFound {
+        /// The id.
+        id: String,
+    },
+    /// The id is taken.
+    #[error("there is already a watch with the id {id}")]
+    WatchAlreadyExists {
+        /// The id.
+        id: String,
+    },
+    /// No more watches.
+    #[error("a sandbox has at most {max} watches")]
+    WatchLimit {
+        /// How many.
+        max: usize,
+    },
+    /// It was forgotten.
+    #[error("what happened at {cursor} is no longer remembered; the oldest is {oldest}")]
+    CursorTooOld {
+        /// As given.
+        cursor: u64,
+        /// From where reading can go on.
+        oldest: u64,
+    },
+    /// There is no git.
+    #[error("the sandbox has no git")]
+    GitNotAvailable,
+    /// Git says no.
+    #[error("{why}")]
+    GitFailed {
+        /// In its words.
+        why: String,
+    },
+    /// The remote wants to know who it is, and is not content.
+    #[error("{why}")]
+    GitAuthenticationFailed {
+        /// In git's words.
+        why: String,
+    },
+    /// It took too long.
+    #[error("git took longer than it may, and was ended")]
+    GitTimeout,
     /// Our own failure.
     #[error("{what}")]
     Internal {
@@ -274,6 +318,14 @@ impl Error {
             Self::SandboxGone => ErrorCode::SandboxGone,
             Self::DiskFull { .. } => ErrorCode::DiskFull,
             Self::File { failure } => file_code(failure.kind),
+            Self::WatchNotFound { .. } => ErrorCode::WatchNotFound,
+            Self::WatchAlreadyExists { .. } => ErrorCode::WatchAlreadyExists,
+            Self::WatchLimit { .. } => ErrorCode::WatchLimit,
+            Self::CursorTooOld { .. } => ErrorCode::CursorTooOld,
+            Self::GitNotAvailable => ErrorCode::GitNotAvailable,
+            Self::GitFailed { .. } => ErrorCode::GitFailed,
+            Self::GitAuthenticationFailed { .. } => ErrorCode::GitAuthenticationFailed,
+            Self::GitTimeout => ErrorCode::GitTimeout,
             Self::Internal { .. } => ErrorCode::Internal,
         }
     }
@@ -309,8 +361,20 @@ impl Error {
             Self::DiskFull { .. } => Some("make room on the disk that holds the sandbox's storage".to_owned()),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
             Self::File { failure } => file_hint(failure.kind).map(str::to_owned),
+            Self::CursorTooOld { .. } => {
+                Some("list the directory for what is there, and go on from the oldest cursor".to_owned())
+            }
+            Self::GitNotAvailable => Some("install git in the sandbox, or use a root that has it".to_owned()),
+            Self::GitAuthenticationFailed { .. } => {
+                Some("give `credentials` for this server: a name, and a password or token".to_owned())
+            }
+            Self::GitTimeout => Some("give it more time (`timeout_ms`), or fetch less (`depth`)".to_owned()),
+            Self::WatchLimit { .. } => Some("delete a watch that is not needed any more".to_owned()),
             Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
+            | Self::WatchNotFound { .. }
+            | Self::GitFailed { .. }
+            | Self::WatchAlreadyExists { .. }
             | Self::NotExecutable { .. }
             | Self::CwdNotFound { .. }
             | Self::ProcessNotFound { .. }

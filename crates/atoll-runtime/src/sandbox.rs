@@ -17,12 +17,13 @@ use atoll_isolation::wire::Kept;
 use atoll_isolation::{
     Disk, HostRoot, IdMap, Ids, Isolation, Keeper, LaunchError, Launched, Launcher, Plan, Spec, remove_directory,
 };
-use atoll_protocol::{KillReceipt, ProcessId, SandboxName, SessionId, TerminalId};
+use atoll_protocol::{KillReceipt, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
 
 use crate::Error;
 use crate::command::{Command, check_variable};
 use crate::exec::{Captures, ExecOutput};
-use crate::files::Files;
+use crate::files::{Files, Watch};
+use crate::git::Git;
 use crate::home::{CGROUPS, Home, KeptError, SandboxDir, Storage};
 use crate::journal::{self, Restored};
 use crate::link::Link;
@@ -464,6 +465,26 @@ impl Sandbox {
     /// Its files, as this user sees them; as commands without a user do if none is given.
     pub fn files(&self, user: Option<String>) -> Files {
         Files::new(&self.inner.shared, user)
+    }
+
+    /// Its git, as this user runs it.
+    pub fn git(&self, user: Option<String>) -> Git {
+        Git::new(self.clone(), user)
+    }
+
+    /// Its watches, oldest first.
+    pub fn watches(&self) -> Vec<Watch> {
+        self.inner.shared.watches.list()
+    }
+
+    /// The watch with this id.
+    pub fn watch(&self, id: &WatchId) -> Result<Watch, Error> {
+        self.inner.shared.watches.get(id)
+    }
+
+    /// Ends a watch and forgets it.
+    pub fn remove_watch(&self, id: &WatchId) -> Result<(), Error> {
+        self.inner.shared.watches.remove(id)
     }
 
     /// Opens a file inside, for reading and never waiting. What the descriptor is must be checked by the caller.

@@ -16,7 +16,7 @@ use rustix::fs::{Mode, OFlags};
 use tokio::sync::Semaphore;
 
 use crate::Error;
-use crate::files::Workers;
+use crate::files::{Watches, Workers};
 use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
@@ -54,6 +54,7 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) spare: Spare,
     pub(crate) workers: Workers,
+    pub(crate) watches: Watches,
     pub(crate) shell: Shell,
     pub(crate) stopping: AtomicBool,
     pub(crate) paused: AtomicBool,
@@ -115,6 +116,7 @@ impl Shared {
             sessions: Sessions::default(),
             spare: Spare::default(),
             workers: Workers::default(),
+            watches: Watches::default(),
             shell: Shell::default(),
             stopping: AtomicBool::new(false),
             paused: AtomicBool::new(false),

@@ -4,6 +4,7 @@
 
 mod exec;
 mod files;
+mod git;
 mod output;
 mod process;
 mod process_attach;
@@ -17,6 +18,7 @@ mod stdin;
 mod terminal;
 mod terminal_attach;
 mod terminals;
+mod watches;
 
 use axum::routing::get;
 use utoipa_axum::router::OpenApiRouter;
@@ -63,5 +65,9 @@ pub(crate) fn all() -> OpenApiRouter<Agent> {
         .routes(routes!(terminal::screen))
         .routes(routes!(terminal::recording))
         .routes(routes!(terminal_attach::attach))
+        .routes(routes!(watches::create, watches::list))
+        .routes(routes!(watches::show, watches::delete))
+        .routes(routes!(watches::events))
         .merge(files::all())
+        .merge(git::all())
 }

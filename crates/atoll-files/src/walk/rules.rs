@@ -69,6 +69,11 @@ impl Choice {
         Ok(Self { globs, hidden, ignored })
     }
 
+    /// Whether the entry is looked at, by globs alone.
+    pub(crate) fn takes_by_globs(&self, path: &[u8], directory: bool) -> bool {
+        !self.globs.matched(as_path(path), directory).is_ignore()
+    }
+
     /// Whether the entry is looked at. `full` is its path from where the rules' own paths begin, `path` from the root.
     pub(super) fn takes(&self, rules: &Rules, full: &[u8], path: &[u8], directory: bool) -> bool {
         match self.globs.matched(as_path(path), directory) {

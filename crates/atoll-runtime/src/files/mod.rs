@@ -6,6 +6,7 @@ mod entries;
 mod program;
 mod task;
 mod transfer;
+mod watch;
 mod worker;
 
 use std::sync::Arc;
@@ -18,6 +19,8 @@ pub use atoll_files::{Facts, FileKind, Moment, PatchOptions, join};
 pub use entries::{Entries, Entry};
 pub use task::{Packing, Searching, Sending};
 pub use transfer::{Content, Reading, Upload, Written};
+pub(crate) use watch::Watches;
+pub use watch::{Watch, WatchChange, WatchEvent, WatchOptions, WatchRead};
 pub(crate) use worker::Workers;
 
 use crate::Error;
