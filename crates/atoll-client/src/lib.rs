@@ -13,6 +13,7 @@ mod exec;
 mod file;
 mod file_task;
 mod follow;
+mod git;
 mod port;
 mod process;
 mod retry;

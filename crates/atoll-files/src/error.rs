@@ -80,7 +80,9 @@ impl Failure {
     /// What the kernel said about a path.
     #[must_use]
     pub fn from_errno(errno: Errno, path: &[u8]) -> Self {
-        Self::new(Kind::from(errno), path, io::Error::from(errno).to_string())
+        // Without Rust's `(os error N)`.
+        let text = io::Error::from(errno).to_string();
+        Self::new(Kind::from(errno), path, text.split(" (os error").next().unwrap_or_default().to_lowercase())
     }
 
     /// What reading or writing said about a path.

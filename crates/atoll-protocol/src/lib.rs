@@ -11,6 +11,7 @@ mod error;
 mod exec;
 mod file;
 mod file_task;
+mod git;
 mod id;
 mod kill;
 mod lifecycle;
@@ -46,6 +47,12 @@ pub use file_task::{
     PackOptions, PatchHunk, PatchOutcome, PatchReceipt, PatchedFile, SearchAnswer, SearchBinary, SearchCase,
     SearchDetail, SearchFile, SearchLine, SearchMatch, SearchRequest, SearchRole, SearchSpan, SearchSummary,
     SearchSyntax, SearchTruncated, SkippedMember, UnpackOptions, UnpackReceipt,
+};
+pub use git::{
+    GitAuthor, GitBranch, GitBranches, GitBranchesRequest, GitChange, GitCheckedOut, GitCheckoutRequest,
+    GitCloneRequest, GitCloned, GitCommitInfo, GitCommitRequest, GitCommitted, GitCredentials, GitDiff, GitDiffRequest,
+    GitLog, GitLogRequest, GitProgress, GitPullRequest, GitPulled, GitPushRequest, GitPushed, GitPushedRef, GitStatus,
+    GitStatusEntry, GitStatusRequest,
 };
 pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
 pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};

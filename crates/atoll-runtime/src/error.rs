@@ -268,6 +268,24 @@ pub enum Error {
         /// From where reading can go on.
         oldest: u64,
     },
+    /// There is no git.
+    #[error("the sandbox has no git")]
+    GitNotAvailable,
+    /// Git says no.
+    #[error("{why}")]
+    GitFailed {
+        /// In its words.
+        why: String,
+    },
+    /// The remote wants to know who it is, and is not content.
+    #[error("{why}")]
+    GitAuthenticationFailed {
+        /// In git's words.
+        why: String,
+    },
+    /// It took too long.
+    #[error("git took longer than it may, and was ended")]
+    GitTimeout,
     /// Our own failure.
     #[error("{what}")]
     Internal {
@@ -318,6 +336,10 @@ impl Error {
             Self::WatchAlreadyExists { .. } => ErrorCode::WatchAlreadyExists,
             Self::WatchLimit { .. } => ErrorCode::WatchLimit,
             Self::CursorTooOld { .. } => ErrorCode::CursorTooOld,
+            Self::GitNotAvailable => ErrorCode::GitNotAvailable,
+            Self::GitFailed { .. } => ErrorCode::GitFailed,
+            Self::GitAuthenticationFailed { .. } => ErrorCode::GitAuthenticationFailed,
+            Self::GitTimeout => ErrorCode::GitTimeout,
             Self::Internal { .. } => ErrorCode::Internal,
         }
     }
@@ -361,10 +383,16 @@ impl Error {
             Self::CursorTooOld { .. } => {
                 Some("list the directory for what is there, and go on from the oldest cursor".to_owned())
             }
+            Self::GitNotAvailable => Some("install git in the sandbox, or use a root that has it".to_owned()),
+            Self::GitAuthenticationFailed { .. } => {
+                Some("give `credentials` for this server: a name, and a password or token".to_owned())
+            }
+            Self::GitTimeout => Some("give it more time (`timeout_ms`), or fetch less (`depth`)".to_owned()),
             Self::WatchLimit { .. } => Some("delete a watch that is not needed any more".to_owned()),
             Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
             | Self::WatchNotFound { .. }
+            | Self::GitFailed { .. }
             | Self::WatchAlreadyExists { .. }
             | Self::NotExecutable { .. }
             | Self::CwdNotFound { .. }

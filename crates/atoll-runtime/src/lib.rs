@@ -8,6 +8,7 @@ mod ends;
 mod error;
 mod exec;
 pub mod files;
+pub mod git;
 mod home;
 mod host;
 mod input;

@@ -13,12 +13,13 @@ use std::time::Duration;
 use atoll_isolation::cgroup::{self, Group};
 use atoll_isolation::sys::process;
 use atoll_isolation::{Ids, Isolation, remove_directory};
-use atoll_protocol::{KillReceipt, PortInfo, ProcessId, SandboxName, SessionId, TerminalId};
+use atoll_protocol::{KillReceipt, PortInfo, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
 
 use crate::Error;
 use crate::command::Command;
 use crate::exec::{Captures, ExecOutput};
 use crate::files::{Files, Watch};
+use crate::git::Git;
 use crate::home::{SandboxDir, Storage};
 use crate::host::HostInner;
 use crate::journal::Restored;
@@ -229,6 +230,11 @@ impl Sandbox {
     /// Its files, as this user sees them; as commands without a user do if none is given.
     pub fn files(&self, user: Option<String>) -> Files {
         Files::new(&self.inner.shared, user)
+    }
+
+    /// Its git, as this user runs it.
+    pub fn git(&self, user: Option<String>) -> Git {
+        Git::new(self.clone(), user)
     }
 
     /// Its watches, oldest first.

@@ -7,6 +7,7 @@ mod table;
 
 mod exec;
 mod files;
+mod git;
 mod output;
 mod port_connect;
 mod ports;
@@ -70,4 +71,5 @@ pub(crate) fn all() -> Table {
         .routes(routes!(watches::show, watches::delete))
         .routes(routes!(watches::events))
         .merge(files::all())
+        .merge(git::all())
 }

@@ -14,6 +14,7 @@ mod bad_requests_are_refused_in_one_shape;
 mod broken_lines_lose_nothing;
 mod commands_run_to_their_end;
 mod files_come_and_go;
+mod git_is_the_sandboxes_own;
 mod input_is_written_at_offsets;
 mod output_is_read_by_cursor;
 mod ports_are_connected_to;

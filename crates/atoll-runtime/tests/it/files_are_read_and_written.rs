@@ -409,8 +409,11 @@ async fn a_killed_worker_is_started_again(f: &Fixture) {
     for _ in 0..3 {
         put(&files, b"file", b"x").await.unwrap();
         // By the name that it has inside.
-        f.say("for p in /proc/[0-9]*; do read -r name < $p/comm; case $name in atoll-files|3) kill -9 ${p#/proc/};; esac; done")
-            .await;
+        f.say(
+            "for p in /proc/[0-9]*; do read -r name < $p/comm; case $name in atoll-files|3) \
+             kill -9 ${p#/proc/}; while [ -e $p ]; do sleep 0.01; done;; esac; done",
+        )
+        .await;
     }
     assert_eq!(get(&files, b"file").await.unwrap(), b"x");
 }

@@ -12,6 +12,7 @@ pub(crate) mod edit;
 pub(crate) mod exec;
 pub(crate) mod expose;
 pub(crate) mod forward;
+pub(crate) mod git;
 pub(crate) mod grep;
 pub(crate) mod inspect;
 pub(crate) mod kill;

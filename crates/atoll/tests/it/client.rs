@@ -2,10 +2,12 @@
 //! `client/`.
 
 mod commands;
+mod files;
 mod own_server;
 mod processes;
 mod sandboxes;
 mod sessions;
+mod trees;
 mod which_server;
 
 use crate::harness::{Done, Home};
