@@ -39,22 +39,28 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request)
     let wrong = |error| Error::invalid(format!("the path is wrong: {error}"));
     let need = if verb(&request) == Verb::Read || !is_served(request.method()) { Need::Look } else { Need::Run };
     *request.uri_mut() = target.parse::<Uri>().map_err(wrong)?;
-    *request.version_mut() = Version::HTTP_11;
+    let came_by = std::mem::replace(request.version_mut(), Version::HTTP_11);
     let handle = app.fleet.get(name)?;
     let in_use = handle.enter();
     let agent = handle.reach(name, need).await?;
     let way = Way { app, name, handle: &handle };
-    if let Some(protocol) = headers::upgrade(request.headers()) {
+    if let Some(change) = tunnel::Change::asked_for(&mut request)? {
         let (wire, _) = way.connect(agent).await?;
-        let opened = tunnel::open(app, wire, request, protocol, in_use).await;
+        let opened = tunnel::open(app, wire, request, change, in_use).await;
         return opened.map_err(|error| way.broke(&error));
     }
-    way.pass(agent, request, in_use).await
+    let mut response = way.pass(agent, request, in_use).await?;
+    if response.status() == StatusCode::UPGRADE_REQUIRED && came_by < Version::HTTP_2 {
+        headers::want_upgrade(response.headers_mut());
+    }
+    Ok(response)
 }
 
 /// Whether an agent has a use for the method. What it refuses needs no sandbox that runs.
 fn is_served(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD | Method::POST | Method::PUT | Method::PATCH | Method::DELETE)
+    // CONNECT: a WebSocket over HTTP/2.
+    let served = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::CONNECT];
+    served.contains(method)
 }
 
 /// From one request to its sandbox's agent.

@@ -84,6 +84,7 @@ impl Connection {
         builder
             .http2()
             .timer(TokioTimer::new())
+            .enable_connect_protocol()
             .max_concurrent_streams(limits.streams)
             .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
             .keep_alive_interval(ASK_EVERY)

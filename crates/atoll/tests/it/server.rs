@@ -6,6 +6,7 @@ mod disk;
 mod lifecycle;
 mod limits;
 mod load;
+mod sockets;
 mod survives;
 mod tls;
 
