@@ -45,10 +45,14 @@ fn a_stream_of_http2_can_be_one() {
         socket.send(Message::Binary("echo $((6 * 7))-typed; exit 5\n".into())).await.unwrap();
         let (mut seen, mut exit) = (Vec::new(), None);
         while let Some(message) = socket.next().await {
-            match message.unwrap() {
-                Message::Binary(bytes) => seen.extend_from_slice(&bytes),
-                Message::Text(text) if text.contains("\"exit\"") => exit = Some(text.to_string()),
-                _ => {}
+            let message = message.unwrap();
+            if let Message::Binary(bytes) = &message {
+                seen.extend_from_slice(bytes);
+            }
+            if let Message::Text(text) = message
+                && text.contains("\"exit\"")
+            {
+                exit = Some(text.to_string());
             }
         }
         assert!(String::from_utf8_lossy(&seen).contains("42-typed"));
