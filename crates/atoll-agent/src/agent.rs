@@ -7,7 +7,7 @@ use atoll_protocol::{
     Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage, SessionState,
     Timestamp,
 };
-use atoll_runtime::{Error, Filter, Host, Limits, Sandbox, SandboxOptions, Storage};
+use atoll_runtime::{Error, Filter, Host, Limits, Prepared, Sandbox, SandboxOptions, Storage};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, watch};
 
 /// A sandbox and how it was asked for. Cheap to clone.
@@ -55,6 +55,12 @@ impl Agent {
             }
             other => other,
         }
+    }
+
+    /// Makes a sandbox that was prepared what is asked for, with its files there.
+    pub async fn finish(prepared: Prepared, spec: SandboxSpec, storage: Storage) -> Result<Self, Error> {
+        let sandbox = prepared.finish(SandboxOptions { storage, ..options(&spec) }).await?;
+        Ok(Self::new(sandbox, spec))
     }
 
     /// Serves a sandbox that is there already; `spec` is what clients are told about it.

@@ -19,6 +19,7 @@ mod screen;
 mod session;
 mod signal;
 mod snapshot;
+mod spare;
 mod start;
 mod strict;
 mod terminal;
@@ -46,6 +47,7 @@ pub use signal::{Signal, UnknownSignal};
 pub use snapshot::{
     ExactText, NotCarriedInfo, ResourceLimit, ShellAlias, ShellFunction, ShellTrap, ShellVariable, SnapshotInfo,
 };
+pub use spare::{AgentReady, SpareOrder, SparePrepared};
 pub use start::{ReadyCondition, RestartPolicy, StartRequest, StdinMode};
 pub use strict::Strict;
 pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalList, TerminalRequest, WindowSize};
