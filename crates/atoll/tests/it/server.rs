@@ -80,6 +80,11 @@ impl<'a> Server<'a> {
         self.started().into_iter().filter(serves).collect()
     }
 
+    /// The same, once there are so many: one that has just been told to serve lets go of the server a moment later.
+    pub(crate) fn agents_when(&self, count: usize) -> Vec<u32> {
+        crate::harness::until("every agent serves", || Some(self.agents()).filter(|agents| agents.len() == count))
+    }
+
     /// Pids of the agents that wait for a sandbox.
     pub(crate) fn spares(&self) -> Vec<u32> {
         let serving = self.agents();
