@@ -19,6 +19,7 @@ use crate::Error;
 use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
+use crate::pauses::Pauses;
 use crate::process::Registry;
 use crate::sandbox::random_text;
 use crate::session::{Registry as Sessions, Spare};
@@ -54,7 +55,7 @@ pub(crate) struct Shared {
     pub(crate) spare: Spare,
     pub(crate) shell: Shell,
     pub(crate) stopping: AtomicBool,
-    pub(crate) paused: AtomicBool,
+    pub(crate) pauses: Pauses,
     /// How many commands may be young at once: see [`YOUNG`].
     pub(crate) starts: Arc<Semaphore>,
     /// Random, so that ids of two lives of a sandbox never meet.
@@ -114,7 +115,7 @@ impl Shared {
             spare: Spare::default(),
             shell: Shell::default(),
             stopping: AtomicBool::new(false),
-            paused: AtomicBool::new(false),
+            pauses: Pauses::default(),
             starts: Arc::new(Semaphore::new(starts_at_once())),
             id_prefix: random_text(6)?,
             next: AtomicU64::new(1),

@@ -124,11 +124,8 @@ fn another_user_without_a_wall_is_refused_with_the_reason() {
         let asked = CreateSandbox { isolation: Some(atoll_protocol::Isolation::None), ..server.asked() };
         let name = client.create_sandbox(&asked).await.unwrap().name;
         let inside = client.inside(&name);
-        let as_nobody = |cwd: Option<String>| ExecRequest {
-            user: Some("nobody".to_owned()),
-            cwd,
-            ..ExecRequest::shell("id -un")
-        };
+        let as_nobody =
+            |cwd: Option<String>| ExecRequest { user: Some("nobody".to_owned()), cwd, ..ExecRequest::shell("id -un") };
         let refused = inside.exec(&as_nobody(None)).await.unwrap_err();
         assert_eq!(refused.code(), Some(ErrorCode::CwdNotFound), "{refused}");
         assert!(format!("{refused:?}").contains("may enter"), "{refused:?}");
