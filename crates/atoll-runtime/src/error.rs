@@ -350,6 +350,9 @@ impl Error {
             Self::CommandNotFound { .. } => {
                 Some("argv runs a program directly; give a shell string to use builtins and pipes".to_owned())
             }
+            Self::CwdNotFound { .. } => {
+                Some("it must be a directory inside that the command's user may enter, as each one above it".to_owned())
+            }
             Self::ArgumentsTooLong { .. } => Some("pass large data on standard input or as a file".to_owned()),
             Self::ProcessAlreadyExists { .. } => Some("repeat the same command, or choose another id".to_owned()),
             Self::TerminalAlreadyExists { .. } => {
@@ -395,7 +398,6 @@ impl Error {
             | Self::GitFailed { .. }
             | Self::WatchAlreadyExists { .. }
             | Self::NotExecutable { .. }
-            | Self::CwdNotFound { .. }
             | Self::ProcessNotFound { .. }
             | Self::ProcessEnded { .. }
             | Self::ProcessLimit { .. }

@@ -17,6 +17,7 @@ mod life;
 mod link;
 mod log;
 mod making;
+mod pauses;
 mod pipes;
 mod port;
 mod process;

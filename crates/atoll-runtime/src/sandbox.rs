@@ -279,23 +279,23 @@ impl Sandbox {
     }
 
     /// Stops everything in it where it stands; [`Sandbox::resume`] lets it go on. A request that needs something inside
-    /// waits until then. Clocks of commands run on.
+    /// waits until then. The time limits of commands stand still with them; those of waits do not.
     pub async fn pause(&self) -> Result<(), Error> {
         self.with_group(|group| group.freeze(PAUSE_WITHIN)).await?;
-        self.inner.shared.paused.store(true, Ordering::Relaxed);
+        self.inner.shared.pauses.begin();
         Ok(())
     }
 
     /// Lets everything in it go on after a [`Sandbox::pause`].
     pub async fn resume(&self) -> Result<(), Error> {
         self.with_group(Group::thaw).await?;
-        self.inner.shared.paused.store(false, Ordering::Relaxed);
+        self.inner.shared.pauses.end();
         Ok(())
     }
 
     /// Whether it is paused.
     pub fn is_paused(&self) -> bool {
-        self.inner.shared.paused.load(Ordering::Relaxed)
+        self.inner.shared.pauses.is_now()
     }
 
     /// Cgroup files may make their reader wait.
@@ -362,7 +362,7 @@ impl Inner {
             // Its whole PID namespace ends with it. It may be gone already.
             drop(process::signal_pidfd(self.init.as_fd(), atoll_protocol::Signal::KILL.number()));
         }
-        if let (true, Some(group)) = (self.shared.paused.load(Ordering::Relaxed), &self.shared.group) {
+        if let (true, Some(group)) = (self.shared.pauses.is_now(), &self.shared.group) {
             // Without a wall init ends by itself when its socket closes, which it cannot while it stands still.
             drop(group.thaw());
         }

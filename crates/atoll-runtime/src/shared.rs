@@ -20,6 +20,7 @@ use crate::files::{Watches, Workers};
 use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
+use crate::pauses::Pauses;
 use crate::port::Ports;
 use crate::process::Registry;
 use crate::sandbox::random_text;
@@ -61,7 +62,7 @@ pub(crate) struct Shared {
     pub(crate) shell: Shell,
     pub(crate) ports: Ports,
     pub(crate) stopping: AtomicBool,
-    pub(crate) paused: AtomicBool,
+    pub(crate) pauses: Pauses,
     /// How many commands may be young at once: see [`YOUNG`].
     pub(crate) starts: Arc<Semaphore>,
     /// Random, so that ids of two lives of a sandbox never meet.
@@ -129,7 +130,7 @@ impl Shared {
             shell: Shell::default(),
             ports: Ports::default(),
             stopping: AtomicBool::new(false),
-            paused: AtomicBool::new(false),
+            pauses: Pauses::default(),
             starts: Arc::new(Semaphore::new(starts_at_once())),
             id_prefix: random_text(6)?,
             next: AtomicU64::new(1),

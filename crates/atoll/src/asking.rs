@@ -7,64 +7,20 @@ use std::time::Duration;
 use atoll_client::Client;
 use atoll_client::Until;
 use atoll_protocol::{Encoding, ErrorCode, ExecRequest, ProcessId, SessionId, StartRequest, StdinMode};
-use clap::{Args, ValueEnum};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
 use crate::failure::Failure;
 use crate::following::{self, Asked, Source};
 use crate::interrupts::Interrupts;
-use crate::options::Place;
-use crate::{exit, local, parse, printer};
+use crate::options::CommandArguments;
+use crate::{exit, local, printer};
 
 /// Standard input goes to the server in pieces of this size, each a request.
 const STDIN_PIECE: usize = 256 * 1024;
 
 /// The most that is sent with a request: the server takes 16 MiB of JSON, and base64 makes four bytes of three.
 const STDIN_MAX: usize = 11 * 1024 * 1024;
-
-/// A command and how it is run.
-#[derive(Debug, Args)]
-pub(crate) struct CommandArguments {
-    #[command(flatten)]
-    place: Place,
-
-    /// Pass on standard input; without it the command gets none.
-    #[arg(short = 'i', long)]
-    stdin: bool,
-
-    /// End the command after so long (10s, 500ms, 2m).
-    #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
-    timeout: Option<Duration>,
-
-    /// End the command after so long without output.
-    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
-    idle_timeout: Option<Duration>,
-
-    /// How long a command that is told to end may take before it is killed.
-    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
-    grace: Option<Duration>,
-
-    /// End the command when it has printed more than so much (64k, 10m).
-    #[arg(long, value_name = "SIZE", value_parser = parse::size)]
-    max_output: Option<u64>,
-
-    /// With --json: how output is put into it.
-    #[arg(long, value_enum, default_value_t = EncodingChoice::Utf8, requires = "json")]
-    encoding: EncodingChoice,
-
-    /// A shell string, or a program and its arguments.
-    #[arg(required = true, last = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum EncodingChoice {
-    /// Text; what is no UTF-8 is replaced.
-    Utf8,
-    /// Exact.
-    Base64,
-}
 
 /// How the result is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -209,10 +165,7 @@ fn request(arguments: CommandArguments) -> Result<ExecRequest, Failure> {
         idle_timeout_ms: idle_timeout.map(millis),
         max_output_bytes: max_output,
         grace_ms: grace.map(millis),
-        encoding: match encoding {
-            EncodingChoice::Utf8 => Encoding::Utf8,
-            EncodingChoice::Base64 => Encoding::Base64,
-        },
+        encoding: encoding.into(),
         ..request
     })
 }

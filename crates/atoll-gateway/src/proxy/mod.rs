@@ -42,22 +42,28 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request)
     let looks = verb(&request) == Verb::Read && !path::is_files(request.uri().path());
     let need = if looks || !is_served(request.method()) { Need::Look } else { Need::Run };
     *request.uri_mut() = target.parse::<Uri>().map_err(wrong)?;
-    *request.version_mut() = Version::HTTP_11;
+    let came_by = std::mem::replace(request.version_mut(), Version::HTTP_11);
     let handle = app.fleet.get(name)?;
     let held = Held::new(handle.enter(), None);
     let agent = handle.reach(name, need).await?;
     let way = Way { app, name, handle: &handle };
-    if let Some(protocol) = headers::upgrade(request.headers()) {
+    if let Some(change) = tunnel::Change::asked_for(&mut request)? {
         let (wire, _) = way.connect(agent).await?;
-        let opened = tunnel::open(app, wire, request, protocol, held).await;
+        let opened = tunnel::open(app, wire, request, change, held).await;
         return opened.map_err(|error| way.broke(&error));
     }
-    way.pass(agent, request, held).await
+    let mut response = way.pass(agent, request, held).await?;
+    if response.status() == StatusCode::UPGRADE_REQUIRED && came_by < Version::HTTP_2 {
+        headers::want_upgrade(response.headers_mut());
+    }
+    Ok(response)
 }
 
 /// Whether an agent has a use for the method. What it refuses needs no sandbox that runs.
 fn is_served(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD | Method::POST | Method::PUT | Method::PATCH | Method::DELETE)
+    // CONNECT: a WebSocket over HTTP/2.
+    let served = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::CONNECT];
+    served.contains(method)
 }
 
 /// From one request to its sandbox's agent.

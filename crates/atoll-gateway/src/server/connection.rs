@@ -118,6 +118,7 @@ impl Connection {
         builder
             .http2()
             .timer(TokioTimer::new())
+            .enable_connect_protocol()
             .max_concurrent_streams(limits.streams)
             .initial_stream_window_size(WINDOW)
             .initial_connection_window_size(4 * WINDOW)
