@@ -8,7 +8,7 @@ use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::response::Response;
 use hyper::header::HeaderValue;
-use hyper::{Method, Uri, Version};
+use hyper::{Method, StatusCode, Uri, Version};
 use tokio::time::{Duration, Instant, sleep};
 
 use super::exposure::Exposure;
@@ -40,19 +40,28 @@ pub(super) async fn pass(way: &Way<'_>, mut request: Request) -> Result<Response
     let (agent, was_woken, in_use) = way.reach().await?;
     let held = Held::new(in_use, Some(place));
     way.aim(&mut request)?;
-    if let Some(protocol) = headers::upgrade(request.headers()) {
+    if let Some(protocol) = headers::upgrade(request.headers()).filter(|protocol| !is_http(protocol)) {
         way.address(&mut request, Some(protocol));
         let (inside, _) = way.dial(agent, was_woken).await?;
         return tunnel::open(way, inside, request, held).await;
     }
     way.address(&mut request, None);
     let (line, agent, mut response) = way.send(agent, was_woken, gate::hold_back(request)).await?;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        return Err(way.broke(&"it changed over, and nobody had asked"));
+    }
     // What is spoken inside is no business of the client's.
     *response.version_mut() = Version::HTTP_11;
     to_client(response.headers_mut(), &way.outside(), None);
     let until = is_endless(response.headers()).then(|| way.app.drained());
     let lines = way.handle.apps.lines(way.at.label.port);
     Ok(response.map(|body| Body::new(Passing::new(body, line, lines, agent, held).until(until))))
+}
+
+/// HTTP/2 begun in the middle of HTTP/1.1, which nobody does any more (RFC 9113, 3.1), would go past everything that is
+/// looked at here.
+fn is_http(protocol: &HeaderValue) -> bool {
+    protocol.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains("h2c"))
 }
 
 impl Way<'_> {
