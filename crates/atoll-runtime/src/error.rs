@@ -192,6 +192,20 @@ pub enum Error {
         /// What can be done.
         hint: Option<String>,
     },
+    /// There is no way out to be had, or none that rules could hold on.
+    #[error("{why}")]
+    EgressUnavailable {
+        /// Why.
+        why: String,
+        /// What can be done.
+        hint: Option<String>,
+    },
+    /// No such secret.
+    #[error("no secret is named {name}")]
+    SecretNotFound {
+        /// The name.
+        name: String,
+    },
     /// This host cannot wall it off as asked.
     #[error("{what}")]
     IsolationUnavailable {
@@ -261,6 +275,8 @@ impl Error {
             Self::TerminalReadOnly { .. } => ErrorCode::TerminalReadOnly,
             Self::WaitTimeout { .. } => ErrorCode::WaitTimeout,
             Self::LimitUnavailable { .. } => ErrorCode::LimitUnavailable,
+            Self::EgressUnavailable { .. } => ErrorCode::EgressUnavailable,
+            Self::SecretNotFound { .. } => ErrorCode::SecretNotFound,
             Self::IsolationUnavailable { .. } => ErrorCode::IsolationUnavailable,
             Self::PauseUnavailable { .. } => ErrorCode::PauseUnavailable,
             Self::StorageBusy { .. } => ErrorCode::StorageBusy,
@@ -300,7 +316,9 @@ impl Error {
             }
             Self::DiskFull { .. } => Some("make room on the disk that holds the sandbox's storage".to_owned()),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
-            Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
+            Self::LimitUnavailable { hint, .. }
+            | Self::IsolationUnavailable { hint, .. }
+            | Self::EgressUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
             | Self::NotExecutable { .. }
             | Self::CwdNotFound { .. }
@@ -313,6 +331,7 @@ impl Error {
             | Self::SessionAlive { .. }
             | Self::CommandCancelled { .. }
             | Self::WaitTimeout { .. }
+            | Self::SecretNotFound { .. }
             | Self::EndedWhileWaiting { .. }
             | Self::SandboxGone
             | Self::Internal { .. } => None,

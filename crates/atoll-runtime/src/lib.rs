@@ -13,6 +13,7 @@ mod journal;
 mod life;
 mod link;
 mod log;
+mod network;
 mod pipes;
 mod port;
 mod process;
@@ -27,6 +28,7 @@ mod tree;
 mod user;
 mod wait;
 
+pub use atoll_egress::{Events as EgressEvents, Policy as NetworkRules};
 pub use command::{Background, Command, Invocation, Stdin};
 pub use error::Error;
 pub use exec::ExecOutput;

@@ -19,6 +19,7 @@ use crate::Error;
 use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
+use crate::network::Network;
 use crate::process::Registry;
 use crate::sandbox::random_text;
 use crate::session::{Registry as Sessions, Spare};
@@ -49,6 +50,8 @@ pub(crate) struct Shared {
     pub(crate) registry: Registry,
     /// What is remembered beyond this life, if the storage is kept.
     pub(crate) journal: Option<Arc<Journal>>,
+    /// The way out.
+    pub(crate) network: Network,
     pub(crate) terminals: Terminals,
     pub(crate) sessions: Sessions,
     pub(crate) spare: Spare,
@@ -91,11 +94,13 @@ pub(crate) struct Parts {
     pub(crate) open_files: Option<u64>,
     pub(crate) registry: Registry,
     pub(crate) journal: Option<Arc<Journal>>,
+    pub(crate) network: Network,
 }
 
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Result<Self, Error> {
-        let Parts { link, isolation, ids, group, proc, storage, cwd, env, open_files, registry, journal } = parts;
+        let Parts { link, isolation, ids, group, proc, storage, cwd, env, open_files, registry, journal, network } =
+            parts;
         Ok(Self {
             null: open_null()?,
             link,
@@ -109,6 +114,7 @@ impl Shared {
             open_files,
             registry,
             journal,
+            network,
             terminals: Terminals::default(),
             sessions: Sessions::default(),
             spare: Spare::default(),
@@ -119,6 +125,13 @@ impl Shared {
             id_prefix: random_text(6)?,
             next: AtomicU64::new(1),
         })
+    }
+
+    /// Variables of every command, with those that come with the way out.
+    pub(crate) fn environment(&self) -> BTreeMap<OsString, OsString> {
+        let mut env = self.env.clone();
+        self.network.variables(&mut env);
+        env
     }
 
     /// A number for a new command, never used again in this sandbox.

@@ -3,6 +3,7 @@
 //! A new thing gets a file here and a line in [`all`].
 
 mod exec;
+mod network;
 mod output;
 mod process;
 mod process_attach;
@@ -29,6 +30,10 @@ pub(crate) fn all() -> OpenApiRouter<Agent> {
         .routes(routes!(sandbox::show, sandbox::delete))
         .routes(routes!(sandbox::pause))
         .routes(routes!(sandbox::resume))
+        .routes(routes!(network::show, network::put))
+        .routes(routes!(network::events))
+        .routes(routes!(network::secrets))
+        .routes(routes!(network::put_secret, network::delete_secret))
         .routes(routes!(exec::exec))
         .routes(routes!(processes::start, processes::list))
         .routes(routes!(processes::kill))

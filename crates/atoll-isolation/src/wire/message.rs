@@ -7,7 +7,7 @@ use crate::plan::Step;
 use crate::sys::process::Usage;
 
 /// Version of this protocol. Raise it with any change of a message.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// Agent to init.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -83,6 +83,12 @@ pub enum Request {
         /// Where to.
         address: Address,
     },
+    /// Open the way out: see [`crate::egress`]. Answer: [`Event::Opened`] with a socket that tells who owns a connection, one
+    /// that tells what UDP was refused, and a TCP listener and a UDP socket for each family, IPv4 first.
+    Egress {
+        /// Names the answer.
+        tag: u32,
+    },
     /// Answer [`Event::Pong`] after everything that has ended so far was reaped and reported.
     Ping {
         /// Names the answer.
@@ -100,6 +106,7 @@ wire!(enum Request {
     8 => Pidfds { tag, pids },
     9 => Listen { tag, name },
     10 => Signal { tag, command, signal },
+    11 => Egress { tag },
 });
 
 /// Which processes are meant.
