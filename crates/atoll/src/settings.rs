@@ -16,15 +16,15 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 pub(crate) struct ServerArguments {
     /// The server: http://HOST:PORT or unix:PATH [default: this user's on this machine].
-    #[arg(long, value_name = "URL", help_heading = "Server")]
+    #[arg(long, value_name = "URL", help_heading = "Server", global = true)]
     pub(crate) server: Option<String>,
 
     /// A file with the token for it [default: the first token of this machine's server].
-    #[arg(long, value_name = "FILE", help_heading = "Server")]
+    #[arg(long, value_name = "FILE", help_heading = "Server", global = true)]
     pub(crate) token_file: Option<PathBuf>,
 
     /// Print JSON.
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub(crate) json: bool,
 }
 

@@ -2,6 +2,7 @@
 
 mod bypass;
 mod changes;
+mod clients;
 mod names;
 mod outside;
 mod secrets;
