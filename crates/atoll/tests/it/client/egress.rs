@@ -18,7 +18,7 @@ fn outside() -> u16 {
             let Ok(mut stream) = stream else { continue };
             std::thread::spawn(move || {
                 let mut buffer = [0; 4096];
-                stream.read(&mut buffer).ok();
+                drop(stream.read(&mut buffer));
                 stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\nconnection: close\r\n\r\nyes").ok();
             });
         }
