@@ -12,6 +12,7 @@ mod events;
 mod exec;
 mod follow;
 mod network;
+mod port;
 mod process;
 mod retry;
 mod sandbox;
@@ -19,6 +20,7 @@ mod server;
 mod session;
 mod subscription;
 mod terminal;
+mod tls;
 
 pub use attach::{Attach, Attachment, TerminalEvent, View};
 pub use client::Client;
@@ -26,6 +28,7 @@ pub use error::Error;
 pub use exec::{ExecEvent, ExecStream};
 pub use follow::{Follow, FollowEvent, Output, Until};
 pub use network::{EgressFollow, EgressNews};
+pub use port::{PortEvent, PortFollow, PortStream};
 pub use process::OutputRange;
 
 /// The example in the document is compiled.

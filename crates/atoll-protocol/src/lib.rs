@@ -14,6 +14,7 @@ mod kill;
 mod lifecycle;
 mod network;
 mod output;
+mod port;
 mod process;
 mod sandbox;
 mod screen;
@@ -22,6 +23,7 @@ mod signal;
 mod snapshot;
 mod spare;
 mod start;
+mod strict;
 mod terminal;
 mod time;
 mod token;
@@ -40,6 +42,9 @@ pub use network::{
     NetworkInfo, NetworkPolicy, PutSecret, RuleSet, SecretInfo, SecretList,
 };
 pub use output::{Capture, Encoding, ExecResult, Gap, OutputEnd, OutputEvent, OutputPage, Stream, Truncation};
+pub use port::{
+    ExposePort, LinkRequest, PortClosed, PortInfo, PortList, Preview, PreviewLink, PreviewList, Visibility,
+};
 pub use process::{KillReceipt, ProcessInfo, ProcessList, ProcessState, StdinReceipt};
 pub use sandbox::{Isolation, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage};
 pub use screen::ScreenInfo;
@@ -53,6 +58,7 @@ pub use snapshot::{
 };
 pub use spare::{AgentReady, SpareOrder, SparePrepared};
 pub use start::{ReadyCondition, RestartPolicy, StartRequest, StdinMode};
+pub use strict::Strict;
 pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalList, TerminalRequest, WindowSize};
 pub use time::Timestamp;
 pub use token::{CreateToken, NewToken, Scope, TokenInfo, TokenList, Verb};

@@ -189,6 +189,7 @@ impl Init {
             }
             Request::Connect { tag, address } => self.hand_out(tag, network::connect(address.into())),
             Request::Egress { tag } => self.open_egress(tag),
+            Request::Diagnose { tag } => self.hand_out(tag, network::diagnose()),
             Request::Ping { tag } => self.channel.send(&Event::Pong { tag }, &[]),
         }
     }

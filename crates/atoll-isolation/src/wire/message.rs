@@ -7,7 +7,7 @@ use crate::plan::Step;
 use crate::sys::process::Usage;
 
 /// Version of this protocol. Raise it with any change of a message.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 /// Agent to init.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,6 +94,11 @@ pub enum Request {
         /// Names the answer.
         tag: u32,
     },
+    /// Open a socket that tells which sockets there are inside (sock_diag(7)). Answer: [`Event::Opened`] with it.
+    Diagnose {
+        /// Names the answer.
+        tag: u32,
+    },
     /// Answer [`Event::Pong`] after everything that has ended so far was reaped and reported.
     Ping {
         /// Names the answer.
@@ -112,7 +117,8 @@ wire!(enum Request {
     9 => Listen { tag, name },
     10 => Signal { tag, command, signal },
     11 => Close { steps },
-    12 => Egress { tag },
+    15 => Diagnose { tag },
+    16 => Egress { tag },
 });
 
 /// Which processes are meant.
