@@ -199,6 +199,20 @@ pub enum Error {
         /// What can be done.
         hint: Option<String>,
     },
+    /// There is no way out to be had, or none that rules could hold on.
+    #[error("{why}")]
+    EgressUnavailable {
+        /// Why.
+        why: String,
+        /// What can be done.
+        hint: Option<String>,
+    },
+    /// No such secret.
+    #[error("no secret is named {name}")]
+    SecretNotFound {
+        /// The name.
+        name: String,
+    },
     /// This host cannot wall it off as asked.
     #[error("{what}")]
     IsolationUnavailable {
@@ -325,6 +339,8 @@ impl Error {
             Self::PortClosed { .. } => ErrorCode::PortClosed,
             Self::WaitTimeout { .. } => ErrorCode::WaitTimeout,
             Self::LimitUnavailable { .. } => ErrorCode::LimitUnavailable,
+            Self::EgressUnavailable { .. } => ErrorCode::EgressUnavailable,
+            Self::SecretNotFound { .. } => ErrorCode::SecretNotFound,
             Self::IsolationUnavailable { .. } => ErrorCode::IsolationUnavailable,
             Self::PauseUnavailable { .. } => ErrorCode::PauseUnavailable,
             Self::StorageBusy { .. } => ErrorCode::StorageBusy,
@@ -392,7 +408,9 @@ impl Error {
             }
             Self::GitTimeout => Some("give it more time (`timeout_ms`), or fetch less (`depth`)".to_owned()),
             Self::WatchLimit { .. } => Some("delete a watch that is not needed any more".to_owned()),
-            Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
+            Self::LimitUnavailable { hint, .. }
+            | Self::IsolationUnavailable { hint, .. }
+            | Self::EgressUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
             | Self::WatchNotFound { .. }
             | Self::GitFailed { .. }
@@ -407,6 +425,7 @@ impl Error {
             | Self::SessionAlive { .. }
             | Self::CommandCancelled { .. }
             | Self::WaitTimeout { .. }
+            | Self::SecretNotFound { .. }
             | Self::EndedWhileWaiting { .. }
             | Self::SandboxGone
             | Self::Internal { .. } => None,

@@ -152,7 +152,7 @@ async fn all_input() -> Result<Vec<u8>, Failure> {
 }
 
 fn request(arguments: CommandArguments) -> Result<ExecRequest, Failure> {
-    let CommandArguments { place, timeout, idle_timeout, grace, max_output, encoding, command, .. } = arguments;
+    let CommandArguments { place, timeout, idle_timeout, grace, max_output, only, encoding, command, .. } = arguments;
     let request = match words(command)? {
         Words::Shell(text) => ExecRequest::shell(text),
         Words::Argv(argv) => ExecRequest::argv(argv),
@@ -164,6 +164,7 @@ fn request(arguments: CommandArguments) -> Result<ExecRequest, Failure> {
         timeout_ms: timeout.map(millis),
         idle_timeout_ms: idle_timeout.map(millis),
         max_output_bytes: max_output,
+        network: parse::only_rules(only),
         grace_ms: grace.map(millis),
         encoding: encoding.into(),
         ..request
@@ -180,6 +181,7 @@ fn with_pipe(request: ExecRequest) -> StartRequest {
         timeout_ms: request.timeout_ms,
         idle_timeout_ms: request.idle_timeout_ms,
         max_output_bytes: request.max_output_bytes,
+        network: request.network,
         grace_ms: request.grace_ms,
         stdin: StdinMode::Pipe,
         ..StartRequest::default()
