@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use atoll_protocol::{
     Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage, Timestamp,
 };
-use atoll_runtime::{Error, Filter, Host, Limits, Sandbox, SandboxOptions, Storage};
+use atoll_runtime::{Error, Filter, Host, Limits, Prepared, Sandbox, SandboxOptions, Storage};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, watch};
 
 /// A sandbox and how it was asked for. Cheap to clone.
@@ -39,6 +39,12 @@ impl Agent {
     /// Makes the sandbox, with its files there.
     pub async fn create_over(host: &Host, spec: SandboxSpec, storage: Storage) -> Result<Self, Error> {
         let sandbox = host.create(SandboxOptions { storage, ..options(&spec) }).await?;
+        Ok(Self::new(sandbox, spec))
+    }
+
+    /// Makes a sandbox that was prepared what is asked for, with its files there.
+    pub async fn finish(prepared: Prepared, spec: SandboxSpec, storage: Storage) -> Result<Self, Error> {
+        let sandbox = prepared.finish(SandboxOptions { storage, ..options(&spec) }).await?;
         Ok(Self::new(sandbox, spec))
     }
 

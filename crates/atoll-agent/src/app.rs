@@ -50,15 +50,13 @@ pub(crate) fn router_behind(token: Token, agent: Agent) -> Router {
 }
 
 fn open(agent: Agent) -> Router {
-    let (router, _) = routes::all().split_for_parts();
-    router.fallback(not_found).method_not_allowed_fallback(not_allowed).with_state(agent)
+    routes::all().router().fallback(not_found).method_not_allowed_fallback(not_allowed).with_state(agent)
 }
 
 /// The OpenAPI document of the routes.
 pub fn openapi() -> Document {
-    let (_, routes) = routes::all().split_for_parts();
     let mut document = Description::openapi();
-    document.merge(routes);
+    document.merge(routes::all().description());
     add_error_answer(&mut document);
     add_token(&mut document);
     document

@@ -12,7 +12,7 @@ use crate::app::App;
 use crate::auth::{Auth, Mode, Rate};
 use crate::fleet::{Fleet, Ground};
 use crate::metrics::Metrics;
-use crate::placement::{Local, LocalOptions};
+use crate::placement::{Local, LocalOptions, Placement};
 use crate::registry::{Disk, Registry};
 use crate::server::{self, Limits, Listeners, Server, TlsFiles};
 use crate::{Error, routes};
@@ -54,6 +54,7 @@ pub struct Options {
 pub struct Gateway {
     server: Server,
     listeners: Listeners,
+    placement: Arc<Local>,
     _lock: File,
 }
 
@@ -70,10 +71,11 @@ impl Gateway {
         let lock = lock(&options.state)?;
         let registry = Registry::open(&options.state.join("registry.db"))?;
         let metrics = Arc::new(Metrics::default());
+        discard_pool(&disk);
         empty_trash(&disk, options.local.remove);
         let placement = Arc::new(Local::new(options.local.clone(), disk.clone()));
         let fleet = Fleet::adopt(Ground {
-            placement,
+            placement: Arc::clone(&placement) as _,
             registry: registry.clone(),
             disk,
             metrics: Arc::clone(&metrics),
@@ -98,7 +100,8 @@ impl Gateway {
         let listeners =
             server::bind(&options.listen, &socket, options.tls.as_ref(), options.plaintext_anywhere).await?;
         let server = Server { router: routes::router(app), limits: options.limits, metrics, draining };
-        Ok(Self { server, listeners, _lock: lock })
+        placement.get_ready();
+        Ok(Self { server, listeners, placement, _lock: lock })
     }
 
     /// Where it listens, with the ports that were chosen.
@@ -109,6 +112,7 @@ impl Gateway {
     /// Serves until `end` is ready and what was begun is done.
     pub async fn run(self, end: impl Future<Output = ()>) {
         self.server.run(self.listeners, end).await;
+        self.placement.close().await;
     }
 }
 
@@ -122,6 +126,13 @@ fn lock(state: &Path) -> Result<File, Error> {
             Err(Error::invalid(format!("another server uses {}: end it first", state.display())))
         }
         Err(TryLockError::Error(error)) => Err(Error::internal(&format!("lock {}", path.display()), error)),
+    }
+}
+
+/// What earlier gateways had made ahead. Agents that still end remove theirs themselves, or find nothing.
+fn discard_pool(disk: &Disk) {
+    for entry in std::fs::read_dir(disk.pool()).into_iter().flatten().flatten() {
+        drop(std::fs::rename(entry.path(), disk.trash().join(entry.file_name())));
     }
 }
 

@@ -19,6 +19,7 @@ mod screen;
 mod session;
 mod signal;
 mod snapshot;
+mod spare;
 mod start;
 mod terminal;
 mod time;
@@ -45,6 +46,7 @@ pub use signal::{Signal, UnknownSignal};
 pub use snapshot::{
     ExactText, NotCarriedInfo, ResourceLimit, ShellAlias, ShellFunction, ShellTrap, ShellVariable, SnapshotInfo,
 };
+pub use spare::{AgentReady, SpareOrder, SparePrepared};
 pub use start::{ReadyCondition, RestartPolicy, StartRequest, StdinMode};
 pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalList, TerminalRequest, WindowSize};
 pub use time::Timestamp;

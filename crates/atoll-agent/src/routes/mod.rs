@@ -2,6 +2,9 @@
 //!
 //! A new thing gets a file here and a line in [`all`].
 
+#[macro_use]
+mod table;
+
 mod exec;
 mod output;
 mod process;
@@ -18,14 +21,12 @@ mod terminal_attach;
 mod terminals;
 
 use axum::routing::get;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
-use crate::agent::Agent;
+pub(crate) use table::Table;
 
 /// Every route with its description.
-pub(crate) fn all() -> OpenApiRouter<Agent> {
-    OpenApiRouter::new()
+pub(crate) fn all() -> Table {
+    Table::default()
         .routes(routes!(sandbox::show, sandbox::delete))
         .routes(routes!(sandbox::pause))
         .routes(routes!(sandbox::resume))

@@ -6,6 +6,7 @@
 
 mod local;
 mod process;
+mod spare;
 
 use std::fmt::Debug;
 use std::io;
@@ -50,6 +51,14 @@ pub(crate) enum StartError {
 
 /// A place for agents.
 pub(crate) trait Placement: Send + Sync + Debug {
+    /// Does ahead what can be done before anybody asks for a sandbox. Does not wait for it.
+    fn get_ready(&self) {}
+
+    /// Ends what was done ahead and is not needed.
+    fn close<'a>(&'a self) -> Promise<'a, ()> {
+        Box::pin(async {})
+    }
+
     /// Starts an agent that makes this sandbox over the files that it has; returns when it answers.
     fn start<'a>(&'a self, name: &'a SandboxName, spec: &'a SandboxSpec) -> Promise<'a, Result<Agent, StartError>>;
 

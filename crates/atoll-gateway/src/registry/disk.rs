@@ -5,6 +5,7 @@
 //!                          storage/       files              (the runtime)
 //!                          agent.sock     its agent          (placement)
 //!                          agent.log      what it complains of
+//! <state>/pool/                           files of sandboxes that nobody has asked for yet
 //! <state>/trash/                          on its way out
 //! ```
 
@@ -74,7 +75,7 @@ impl Disk {
         let disk = Self { state: std::path::absolute(state)? };
         // What lies above is shared with sandboxes that have no server, and as open as they make it.
         std::fs::create_dir_all(disk.state.parent().unwrap_or(Path::new("/")))?;
-        for dir in [disk.sandboxes(), disk.trash()] {
+        for dir in [disk.sandboxes(), disk.pool(), disk.trash()] {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         }
         Ok(disk)
@@ -82,6 +83,11 @@ impl Disk {
 
     fn sandboxes(&self) -> PathBuf {
         self.state.join("sandboxes")
+    }
+
+    /// Files of sandboxes that nobody has asked for yet.
+    pub(crate) fn pool(&self) -> PathBuf {
+        self.state.join("pool")
     }
 
     /// What is on its way out.
@@ -94,17 +100,30 @@ impl Disk {
         self.sandboxes().join(name.as_str())
     }
 
-    /// Writes a sandbox's options; whole or not at all.
+    /// Writes a sandbox's options over those that are there; whole or not at all, also if the machine loses its power.
     pub(crate) fn write(&self, stored: &Stored) -> io::Result<()> {
+        let (dir, draft, file) = self.draft(stored)?;
+        file.sync_all()?;
+        std::fs::rename(draft, dir.join("sandbox.json"))?;
+        File::open(dir)?.sync_all()
+    }
+
+    /// Writes the options of a new sandbox. Other processes see them from now on; should the machine lose its power, they
+    /// last only if they have settled.
+    pub(crate) fn write_new(&self, stored: &Stored) -> io::Result<Unsettled> {
+        let (dir, draft, file) = self.draft(stored)?;
+        std::fs::rename(draft, dir.join("sandbox.json"))?;
+        Ok(Unsettled { file, dir })
+    }
+
+    fn draft(&self, stored: &Stored) -> io::Result<(PathBuf, PathBuf, File)> {
         let dir = self.sandbox(&stored.name);
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
         let draft = dir.join("sandbox.json.new");
         // Variables may be secrets.
         let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
         file.write_all(&serde_json::to_vec_pretty(stored)?)?;
-        file.sync_all()?;
-        std::fs::rename(draft, dir.join("sandbox.json"))?;
-        File::open(dir)?.sync_all()
+        Ok((dir, draft, file))
     }
 
     /// Every sandbox whose options can be read, and the directories of those whose cannot.
@@ -128,6 +147,21 @@ impl Disk {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             renamed => renamed.map(|()| Some(trash)),
         }
+    }
+}
+
+/// Options that were written and may not be on the disk yet.
+#[derive(Debug)]
+pub(crate) struct Unsettled {
+    file: File,
+    dir: PathBuf,
+}
+
+impl Unsettled {
+    /// Waits for the disk.
+    pub(crate) fn settle(self) -> io::Result<()> {
+        self.file.sync_all()?;
+        File::open(self.dir)?.sync_all()
     }
 }
 

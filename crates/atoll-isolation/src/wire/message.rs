@@ -7,16 +7,21 @@ use crate::plan::Step;
 use crate::sys::process::Usage;
 
 /// Version of this protocol. Raise it with any change of a message.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 3;
 
 /// Agent to init.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// Become a sandbox: apply the plan, then answer [`Event::Ready`]. Must come first, once.
+    /// Become a sandbox: apply the plan. Must come first, once. Answered only if it fails.
     /// Descriptors: the plan's passed sources, in order.
     Setup {
         /// The plan.
         setup: Setup,
+    },
+    /// Apply the plan's last steps, then answer [`Event::Ready`]. Must come second, once.
+    Close {
+        /// The steps.
+        steps: Vec<Step>,
     },
     /// Start a program. Descriptors: stdin, stdout, stderr, the extra ones, then the cgroup directory and the memory
     /// cgroup's `cgroup.procs`, each if announced.
@@ -100,6 +105,7 @@ wire!(enum Request {
     8 => Pidfds { tag, pids },
     9 => Listen { tag, name },
     10 => Signal { tag, command, signal },
+    11 => Close { steps },
 });
 
 /// Which processes are meant.
@@ -281,7 +287,7 @@ pub enum Event {
     },
     /// A step of the plan failed; init ends.
     SetupFailed {
-        /// Its position in the plan.
+        /// Its position among all of them.
         step: u32,
         /// The OS error.
         errno: i32,

@@ -7,10 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use atoll_agent::{Agent, Listener, Token, serve};
-use atoll_protocol::SandboxSpec;
+use atoll_protocol::{AgentReady, SandboxSpec};
 use atoll_runtime::{Error, Home, Host, Storage};
 use clap::Args;
-use serde::Serialize;
 use tokio::signal::unix::SignalKind;
 
 use crate::detach::{Parent, Side, detach};
@@ -59,17 +58,6 @@ pub(crate) struct Arguments {
     /// Stay in the foreground.
     #[arg(long)]
     foreground: bool,
-}
-
-/// What is printed when clients are heard.
-#[derive(Debug, Serialize)]
-struct Ready {
-    ready: bool,
-    name: String,
-    pid: u32,
-    socket: PathBuf,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tcp: Option<SocketAddr>,
 }
 
 /// Everything that is read before we go on without our caller.
@@ -162,23 +150,32 @@ async fn serve_sandbox(prepared: Prepared, parent: &mut Option<Parent>) -> Resul
     if let Some(fault) = agent.sandbox().fault() {
         printer::warning(fault);
     }
-    let served = async {
+    let announce = async {
         let listeners = listen(&socket, tcp).await?;
-        let ready = ready(&agent, &socket, &listeners);
-        // Clients can connect already, but are answered only when it is certain that we go on: an agent that cannot say
-        // that it is ready ends, and nobody must have relied on it by then.
-        printer::json(&ready).map_err(|error| failure("say that it is ready", &error))?;
+        let said = printer::json(&ready(&agent, &socket, &listeners));
+        said.map_err(|error| failure("say that it is ready", &error))?;
         if let Some(parent) = parent.take() {
             parent.ready(log).map_err(|error| failure("let go of the caller", &error))?;
         }
-        Ok(tokio::spawn(serve(agent.clone(), listeners)))
+        Ok(listeners)
     };
-    match served.await {
+    serve_until_told(&agent, announce, &mut interrupts).await
+}
+
+/// Clients can connect while it is announced, but are answered only when it is certain that we go on: an agent that
+/// cannot say that it is ready ends, and nobody must have relied on it by then.
+pub(super) async fn serve_until_told(
+    agent: &Agent,
+    announce: impl Future<Output = Result<Vec<Listener>, Error>>,
+    interrupts: &mut Interrupts,
+) -> Result<u8, Error> {
+    match announce.await {
         Err(error) => {
             agent.stop().await?;
             Err(error)
         }
-        Ok(serving) => {
+        Ok(listeners) => {
+            let serving = tokio::spawn(serve(agent.clone(), listeners));
             tokio::pin!(serving);
             tokio::select! {
                 _ = &mut serving => return Ok(0),
@@ -199,8 +196,8 @@ async fn listen(socket: &Path, tcp: Option<(SocketAddr, Token)>) -> Result<Vec<L
     Ok(listeners)
 }
 
-fn ready(agent: &Agent, socket: &Path, listeners: &[Listener]) -> Ready {
-    Ready {
+pub(super) fn ready(agent: &Agent, socket: &Path, listeners: &[Listener]) -> AgentReady {
+    AgentReady {
         ready: true,
         name: agent.sandbox().name().to_string(),
         pid: std::process::id(),
@@ -209,6 +206,6 @@ fn ready(agent: &Agent, socket: &Path, listeners: &[Listener]) -> Ready {
     }
 }
 
-fn failure(what: &str, error: &std::io::Error) -> Error {
+pub(super) fn failure(what: &str, error: &std::io::Error) -> Error {
     Error::Internal { what: format!("failed to {what}: {error}") }
 }

@@ -20,5 +20,6 @@ mod serve_stop;
 pub(crate) mod session;
 pub(crate) mod shell;
 mod shell_named;
+pub(crate) mod spare;
 pub(crate) mod token;
 pub(crate) mod wait;

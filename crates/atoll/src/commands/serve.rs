@@ -14,7 +14,7 @@ use clap::{Args, ValueEnum};
 use tokio::signal::unix::SignalKind;
 use tracing_subscriber::EnvFilter;
 
-use super::serve_stop;
+use super::{serve_stop, spare};
 use crate::detach::{Parent, Side, detach};
 use crate::interrupts::Interrupts;
 use crate::{api, exit, parse, printer};
@@ -78,6 +78,10 @@ pub(crate) struct Arguments {
     /// Sandboxes that there may be.
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     max_sandboxes: usize,
+
+    /// Sandboxes that are made ahead of their time: one that is created without limits is then there at once.
+    #[arg(long, value_name = "COUNT", default_value_t = 0)]
+    warm: usize,
 
     /// Connections at once.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections, value_parser = connections)]
@@ -191,7 +195,12 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
         plaintext_anywhere: arguments.allow_plaintext,
         auth: if arguments.no_auth { AuthMode::Open } else { AuthMode::Tokens },
         rate: (arguments.rate > 0).then_some(Rate { per_second: rate, burst: rate * 10.0 }),
-        local: LocalOptions { program, arguments: vec!["agent".to_owned()], remove: atoll_isolation::remove_directory },
+        local: LocalOptions {
+            program,
+            arguments: vec![spare::NAME.to_owned()],
+            warm: arguments.warm,
+            remove: atoll_isolation::remove_directory,
+        },
         sleep_after: arguments.sleep_after,
         sandboxes_max: arguments.max_sandboxes,
         limits: Limits { head_within: arguments.head_timeout.unwrap_or(limits.head_within), ..limits },

@@ -4,6 +4,7 @@ mod access;
 mod lifecycle;
 mod limits;
 mod survives;
+mod warm;
 
 use std::future::Future;
 use std::io::{Read, Write};
@@ -67,11 +68,23 @@ impl<'a> Server<'a> {
         self.client().create_sandbox(&self.asked()).await.unwrap().name
     }
 
-    /// Pids of the agents that live.
+    /// Pids of the agents that serve a sandbox: those that wait for one still listen to their server.
     pub(crate) fn agents(&self) -> Vec<u32> {
+        let serves =
+            |pid: &u32| std::fs::read_link(format!("/proc/{pid}/fd/0")).is_ok_and(|at| at.as_os_str() == "/dev/null");
+        self.started().into_iter().filter(serves).collect()
+    }
+
+    /// Pids of the agents that wait for a sandbox.
+    pub(crate) fn spares(&self) -> Vec<u32> {
+        let serving = self.agents();
+        self.started().into_iter().filter(|pid| !serving.contains(pid)).collect()
+    }
+
+    fn started(&self) -> Vec<u32> {
         let is_agent = |pid: &u32| {
             let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            command.split(|byte| *byte == 0).nth(1) == Some(b"agent")
+            command.split(|byte| *byte == 0).nth(1) == Some(b"spare-agent")
         };
         self.home.pids_called("atoll").into_iter().filter(is_agent).collect()
     }

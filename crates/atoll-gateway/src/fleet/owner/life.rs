@@ -21,11 +21,16 @@ impl Owner {
             return Ok((self.row()?, false));
         }
         let stored = options::stored(self.name.clone(), asked, self.ground().default_sleep_ms, clock::now());
-        self.ground().disk.write(&stored).map_err(|error| Error::internal("write the sandbox's options", error))?;
+        let unwritten = |error: std::io::Error| Error::internal("write the sandbox's options", error);
+        let written = self.ground().disk.write_new(&stored).map_err(unwritten)?;
+        // The disk takes about as long as the agent: nobody is told before both are done.
+        let settled = tokio::task::spawn_blocking(move || written.settle());
         self.state = State::Present { stored: Box::new(stored), life: Life::Stopped { reason: None } };
         self.note(Some(SandboxState::Creating)).await?;
-        match self.running().await {
-            Ok(_) => Ok((self.row()?, true)),
+        let running = self.running().await;
+        let settled = settled.await.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(unwritten);
+        match running.and(settled) {
+            Ok(()) => Ok((self.row()?, true)),
             Err(error) => {
                 // It was never there: nothing of it stays.
                 self.delete().await?;
