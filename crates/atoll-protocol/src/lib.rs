@@ -13,6 +13,7 @@ mod id;
 mod kill;
 mod lifecycle;
 mod output;
+mod port;
 mod process;
 mod sandbox;
 mod screen;
@@ -21,6 +22,7 @@ mod signal;
 mod snapshot;
 mod spare;
 mod start;
+mod strict;
 mod terminal;
 mod time;
 mod token;
@@ -35,6 +37,9 @@ pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId};
 pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};
 pub use lifecycle::{CreateSandbox, PatchSandbox, SandboxList, SandboxRecord, StopReason};
 pub use output::{Capture, Encoding, ExecResult, Gap, OutputEnd, OutputEvent, OutputPage, Stream, Truncation};
+pub use port::{
+    ExposePort, LinkRequest, PortClosed, PortInfo, PortList, Preview, PreviewLink, PreviewList, Visibility,
+};
 pub use process::{KillReceipt, ProcessInfo, ProcessList, ProcessState, StdinReceipt};
 pub use sandbox::{Isolation, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage};
 pub use screen::ScreenInfo;
@@ -48,6 +53,7 @@ pub use snapshot::{
 };
 pub use spare::{AgentReady, SpareOrder, SparePrepared};
 pub use start::{ReadyCondition, RestartPolicy, StartRequest, StdinMode};
+pub use strict::Strict;
 pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalList, TerminalRequest, WindowSize};
 pub use time::Timestamp;
 pub use token::{CreateToken, NewToken, Scope, TokenInfo, TokenList, Verb};

@@ -7,6 +7,7 @@ mod connect;
 mod detach;
 mod exit;
 mod failure;
+mod first_process;
 mod following;
 mod interrupts;
 mod local;
@@ -53,6 +54,10 @@ enum Command {
     Kill(commands::kill::Arguments),
     Wait(commands::wait::Arguments),
     Session(commands::session::Arguments),
+    Ports(commands::ports::Arguments),
+    Expose(commands::expose::Arguments),
+    Unexpose(commands::expose::Ending),
+    Forward(commands::forward::Arguments),
     Serve(Box<commands::serve::Arguments>),
     Token(commands::token::Arguments),
     Agent(commands::agent::Arguments),
@@ -87,6 +92,10 @@ fn main() -> ExitCode {
         Command::Kill(arguments) => commands::kill::run(arguments),
         Command::Wait(arguments) => commands::wait::run(arguments),
         Command::Session(arguments) => commands::session::run(arguments),
+        Command::Ports(arguments) => commands::ports::run(arguments),
+        Command::Expose(arguments) => commands::expose::run(arguments),
+        Command::Unexpose(arguments) => commands::expose::end(arguments),
+        Command::Forward(arguments) => commands::forward::run(arguments),
         Command::Config(arguments) => commands::config::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments, self::Arguments::command()),
         Command::Agent(arguments) => commands::agent::run(arguments),

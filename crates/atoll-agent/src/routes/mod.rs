@@ -7,6 +7,8 @@ mod table;
 
 mod exec;
 mod output;
+mod port_connect;
+mod ports;
 mod process;
 mod process_attach;
 mod processes;
@@ -20,8 +22,6 @@ mod terminal;
 mod terminal_attach;
 mod terminals;
 
-use axum::routing::get;
-
 pub(crate) use table::Table;
 
 /// Every route with its description.
@@ -33,8 +33,6 @@ pub(crate) fn all() -> Table {
         .routes(routes!(exec::exec))
         .routes(routes!(processes::start, processes::list))
         .routes(routes!(processes::kill))
-        // A process may be called so, too.
-        .route("/v1/processes/kill", get(process::show).delete(process::remove))
         .routes(routes!(process::show, process::remove))
         .routes(routes!(process::kill))
         .routes(routes!(process::signal))
@@ -53,6 +51,9 @@ pub(crate) fn all() -> Table {
         .routes(routes!(session::fork))
         .routes(routes!(session::start))
         .routes(routes!(snapshot::of_session))
+        .routes(routes!(ports::list))
+        .routes(routes!(ports::events))
+        .routes(routes!(port_connect::connect))
         .routes(routes!(terminals::open, terminals::list))
         .routes(routes!(terminal::show, terminal::delete))
         .routes(routes!(terminal::resize))

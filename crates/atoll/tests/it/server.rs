@@ -1,9 +1,13 @@
 //! A server for one test, and the proof that nothing of it is left. The behaviours are in the files below `server/`.
 
 mod access;
+mod battery;
+mod disk;
 mod lifecycle;
 mod limits;
+mod load;
 mod survives;
+mod tls;
 mod warm;
 
 use std::future::Future;
@@ -25,6 +29,8 @@ pub(crate) struct Server<'a> {
     pub(crate) home: &'a Home,
     running: Option<Running>,
     pub(crate) address: SocketAddr,
+    /// Where previews are.
+    pub(crate) previews: SocketAddr,
     pub(crate) token: String,
 }
 
@@ -37,13 +43,16 @@ impl<'a> Server<'a> {
     pub(crate) fn start_at(home: &'a Home, address: SocketAddr, options: &[&str]) -> Self {
         let listen = address.to_string();
         let mut running = home.atoll([&["serve", "--listen", &listen], options].concat()).start();
-        let first = running.line();
+        let Some(first) = running.try_line() else { panic!("it does not listen: {:?}", running.done()) };
         let said = first.trim().rsplit("//").next().unwrap();
         let address = said.parse().unwrap_or_else(|_| panic!("where does it listen? {first}"));
         assert!(running.line().starts_with("listening on unix:"));
         assert!(running.line().starts_with("the first token is in "));
+        let last = running.line();
+        let said = last.trim().strip_prefix("previews on ").and_then(|said| said.rsplit("//").next());
+        let previews = said.and_then(|said| said.parse().ok()).unwrap_or_else(|| panic!("where are previews? {last}"));
         let token = std::fs::read_to_string(state(home).join("root-token")).unwrap();
-        Self { home, running: Some(running), address, token: token.trim().to_owned() }
+        Self { home, running: Some(running), address, previews, token: token.trim().to_owned() }
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -87,6 +96,10 @@ impl<'a> Server<'a> {
             command.split(|byte| *byte == 0).nth(1) == Some(b"spare-agent")
         };
         self.home.pids_called("atoll").into_iter().filter(is_agent).collect()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.running.as_ref().unwrap().pid()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {
