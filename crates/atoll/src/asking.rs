@@ -14,7 +14,7 @@ use crate::failure::Failure;
 use crate::following::{self, Asked, Source};
 use crate::interrupts::Interrupts;
 use crate::options::CommandArguments;
-use crate::{exit, local, printer};
+use crate::{exit, local, parse, printer};
 
 /// Standard input goes to the server in pieces of this size, each a request.
 const STDIN_PIECE: usize = 256 * 1024;
