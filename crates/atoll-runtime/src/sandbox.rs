@@ -17,12 +17,14 @@ use atoll_isolation::sys::process;
 use atoll_isolation::{Ids, Isolation, remove_directory};
 use atoll_protocol::{
     EgressTotals, KillReceipt, NetworkInfo, NetworkPolicy, PortInfo, ProcessId, PutSecret, SandboxName, SecretInfo,
-    SessionId, TerminalId,
+    SessionId, TerminalId, WatchId,
 };
 
 use crate::Error;
 use crate::command::Command;
 use crate::exec::{Captures, ExecOutput};
+use crate::files::{Files, Watch};
+use crate::git::Git;
 use crate::home::{SandboxDir, Storage};
 use crate::host::HostInner;
 use crate::journal::Restored;
@@ -245,6 +247,31 @@ impl Sandbox {
         Ok(total)
     }
 
+    /// Its files, as this user sees them; as commands without a user do if none is given.
+    pub fn files(&self, user: Option<String>) -> Files {
+        Files::new(&self.inner.shared, user)
+    }
+
+    /// Its git, as this user runs it.
+    pub fn git(&self, user: Option<String>) -> Git {
+        Git::new(self.clone(), user)
+    }
+
+    /// Its watches, oldest first.
+    pub fn watches(&self) -> Vec<Watch> {
+        self.inner.shared.watches.list()
+    }
+
+    /// The watch with this id.
+    pub fn watch(&self, id: &WatchId) -> Result<Watch, Error> {
+        self.inner.shared.watches.get(id)
+    }
+
+    /// Ends a watch and forgets it.
+    pub fn remove_watch(&self, id: &WatchId) -> Result<(), Error> {
+        self.inner.shared.watches.remove(id)
+    }
+
     /// Opens a file inside, for reading and never waiting. What the descriptor is must be checked by the caller.
     pub async fn open(&self, path: &[u8]) -> Result<io::Result<OwnedFd>, Error> {
         self.inner.shared.link.open(path, 0).await
@@ -314,23 +341,23 @@ impl Sandbox {
     }
 
     /// Stops everything in it where it stands; [`Sandbox::resume`] lets it go on. A request that needs something inside
-    /// waits until then. Clocks of commands run on.
+    /// waits until then. The time limits of commands stand still with them; those of waits do not.
     pub async fn pause(&self) -> Result<(), Error> {
         self.with_group(|group| group.freeze(PAUSE_WITHIN)).await?;
-        self.inner.shared.paused.store(true, Ordering::Relaxed);
+        self.inner.shared.pauses.begin();
         Ok(())
     }
 
     /// Lets everything in it go on after a [`Sandbox::pause`].
     pub async fn resume(&self) -> Result<(), Error> {
         self.with_group(Group::thaw).await?;
-        self.inner.shared.paused.store(false, Ordering::Relaxed);
+        self.inner.shared.pauses.end();
         Ok(())
     }
 
     /// Whether it is paused.
     pub fn is_paused(&self) -> bool {
-        self.inner.shared.paused.load(Ordering::Relaxed)
+        self.inner.shared.pauses.is_now()
     }
 
     /// Cgroup files may make their reader wait.
@@ -397,7 +424,7 @@ impl Inner {
             // Its whole PID namespace ends with it. It may be gone already.
             drop(process::signal_pidfd(self.init.as_fd(), atoll_protocol::Signal::KILL.number()));
         }
-        if let (true, Some(group)) = (self.shared.paused.load(Ordering::Relaxed), &self.shared.group) {
+        if let (true, Some(group)) = (self.shared.pauses.is_now(), &self.shared.group) {
             // Without a wall init ends by itself when its socket closes, which it cannot while it stands still.
             drop(group.thaw());
         }

@@ -16,10 +16,12 @@ use rustix::fs::{Mode, OFlags};
 use tokio::sync::Semaphore;
 
 use crate::Error;
+use crate::files::{Watches, Workers};
 use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
 use crate::network::Network;
+use crate::pauses::Pauses;
 use crate::port::Ports;
 use crate::process::Registry;
 use crate::sandbox::random_text;
@@ -58,10 +60,12 @@ pub(crate) struct Shared {
     pub(crate) terminals: Terminals,
     pub(crate) sessions: Sessions,
     pub(crate) spare: Spare,
+    pub(crate) workers: Workers,
+    pub(crate) watches: Watches,
     pub(crate) shell: Shell,
     pub(crate) ports: Ports,
     pub(crate) stopping: AtomicBool,
-    pub(crate) paused: AtomicBool,
+    pub(crate) pauses: Pauses,
     /// How many commands may be young at once: see [`YOUNG`].
     pub(crate) starts: Arc<Semaphore>,
     /// Random, so that ids of two lives of a sandbox never meet.
@@ -140,10 +144,12 @@ impl Shared {
             terminals: Terminals::default(),
             sessions: Sessions::default(),
             spare: Spare::default(),
+            workers: Workers::default(),
+            watches: Watches::default(),
             shell: Shell::default(),
             ports: Ports::default(),
             stopping: AtomicBool::new(false),
-            paused: AtomicBool::new(false),
+            pauses: Pauses::default(),
             starts: Arc::new(Semaphore::new(starts_at_once())),
             id_prefix: random_text(6)?,
             next: AtomicU64::new(1),

@@ -2,9 +2,10 @@
 
 use std::ffi::OsString;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use atoll_isolation::Isolation;
-use atoll_protocol::{EgressRule, NetworkPolicy, SandboxLimits, SandboxName};
+use atoll_protocol::{EgressRule, Encoding, NetworkPolicy, SandboxLimits, SandboxName};
 use atoll_runtime::{Error, Invocation, Limits, SandboxOptions, Storage};
 use clap::{Args, ValueEnum};
 
@@ -24,6 +25,63 @@ pub(crate) struct Place {
     /// User inside: a name, a number, or either with :GROUP [default: root].
     #[arg(short, long)]
     pub(crate) user: Option<String>,
+}
+
+/// One command, and how it is run.
+#[derive(Debug, Args)]
+pub(crate) struct CommandArguments {
+    #[command(flatten)]
+    pub(crate) place: Place,
+
+    /// Pass on standard input; without it the command gets none.
+    #[arg(short = 'i', long)]
+    pub(crate) stdin: bool,
+
+    /// End the command after so long (10s, 500ms, 2m).
+    #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
+    pub(crate) timeout: Option<Duration>,
+
+    /// End the command after so long without output.
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    pub(crate) idle_timeout: Option<Duration>,
+
+    /// How long a command that is told to end may take before it is killed.
+    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
+    pub(crate) grace: Option<Duration>,
+
+    /// End the command when it has printed more than so much (64k, 10m).
+    #[arg(long, value_name = "SIZE", value_parser = parse::size)]
+    pub(crate) max_output: Option<u64>,
+
+    /// Let the command reach only this, within what its sandbox may; more than once if need be, `none` for nothing.
+    #[arg(long = "only", value_name = "RULE", value_parser = parse::only, help_heading = "Network")]
+    pub(crate) only: Vec<parse::Only>,
+
+    /// With --json: how output is put into it.
+    #[arg(long, value_enum, default_value_t = EncodingChoice::Utf8, requires = "json")]
+    pub(crate) encoding: EncodingChoice,
+
+    /// A shell string, or a program and its arguments.
+    #[arg(required = true, last = true, value_name = "COMMAND")]
+    pub(crate) command: Vec<OsString>,
+}
+
+/// How output is put into JSON.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
+pub(crate) enum EncodingChoice {
+    /// Text; what is no UTF-8 is replaced.
+    Utf8,
+    /// Exact.
+    Base64,
+}
+
+impl From<EncodingChoice> for Encoding {
+    fn from(choice: EncodingChoice) -> Self {
+        match choice {
+            EncodingChoice::Utf8 => Self::Utf8,
+            EncodingChoice::Base64 => Self::Base64,
+        }
+    }
 }
 
 /// What a sandbox may use.

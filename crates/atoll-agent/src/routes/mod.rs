@@ -6,6 +6,8 @@
 mod table;
 
 mod exec;
+mod files;
+mod git;
 mod network;
 mod output;
 mod port_connect;
@@ -22,6 +24,7 @@ mod stdin;
 mod terminal;
 mod terminal_attach;
 mod terminals;
+mod watches;
 
 pub(crate) use table::Table;
 
@@ -69,4 +72,9 @@ pub(crate) fn all() -> Table {
         .routes(routes!(terminal::screen))
         .routes(routes!(terminal::recording))
         .routes(routes!(terminal_attach::attach))
+        .routes(routes!(watches::create, watches::list))
+        .routes(routes!(watches::show, watches::delete))
+        .routes(routes!(watches::events))
+        .merge(files::all())
+        .merge(git::all())
 }

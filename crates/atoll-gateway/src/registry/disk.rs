@@ -20,6 +20,9 @@ use serde::{Deserialize, Serialize};
 
 use crate::preview::Exposures;
 
+/// The name of `sandbox.json` until it is whole.
+const DRAFT: &str = "sandbox.json.new";
+
 /// The version of `sandbox.json`.
 const VERSION: u32 = 1;
 
@@ -124,7 +127,7 @@ impl Disk {
     fn put(&self, stored: &Stored, first: fn(&File) -> io::Result<()>) -> io::Result<Unsettled> {
         let dir = self.sandbox(&stored.name);
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
-        let draft = dir.join("sandbox.json.new");
+        let draft = dir.join(DRAFT);
         let written = write_into(&dir, &draft, stored, first).inspect_err(|_| {
             // Of one that is new nothing stays; the directory of any other is not empty, and stays.
             drop(std::fs::remove_file(&draft));

@@ -2,9 +2,9 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-use super::codec::wire;
 use crate::plan::Step;
 use crate::sys::process::Usage;
+use crate::wire;
 
 /// Version of this protocol. Raise it with any change of a message.
 pub const VERSION: u16 = 5;

@@ -99,6 +99,7 @@ impl Run {
             grown: Some(started + YOUNG),
             idle_after: command.idle_timeout,
             idle: command.idle_timeout.map(|limit| started + limit),
+            stood: shared.pauses.total(),
             ..Clocks::default()
         };
         let mut run = Self {
@@ -321,6 +322,7 @@ impl Run {
             }
         }
         if let Some(after) = self.clocks.idle_after {
+            self.set_back_clocks();
             self.clocks.idle = Some(Instant::now() + after);
         }
         self.check_limit(status).await;
@@ -379,7 +381,13 @@ impl Run {
         self.on(Event::TreeEmpty, status).await;
     }
 
+    fn set_back_clocks(&mut self) {
+        let pauses = &self.shared.pauses;
+        self.clocks.set_back(pauses.total(), pauses.is_now());
+    }
+
     async fn deadline(&mut self, status: &watch::Sender<Status>) {
+        self.set_back_clocks();
         let now = Instant::now();
         if rung(&mut self.clocks.grown, now) {
             self.grow_up();

@@ -215,7 +215,7 @@ impl Wire {
 }
 
 /// Kills a tree until nothing of it is left.
-pub(super) async fn end_tree(shared: &Shared, tree: &mut Tree, news: &mut mpsc::Receiver<News>) {
+pub(crate) async fn end_tree(shared: &Shared, tree: &mut Tree, news: &mut mpsc::Receiver<News>) {
     let mut pause = Duration::from_millis(1);
     let mut empty = false;
     while !empty && !tree.is_empty() {

@@ -14,6 +14,8 @@ mod commands_run_side_by_side;
 mod egress;
 mod end_record_is_exact;
 mod env_cwd_and_user_are_per_call;
+mod files_are_read_and_written;
+mod files_races_reach_nothing_else;
 mod going_away_leaves_nothing;
 mod heavy_kill_trials;
 mod heavy_one_gigabyte;

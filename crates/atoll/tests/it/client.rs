@@ -3,10 +3,12 @@
 
 mod commands;
 mod egress;
+mod files;
 mod own_server;
 mod processes;
 mod sandboxes;
 mod sessions;
+mod trees;
 mod which_server;
 
 use crate::harness::{Done, Home};
