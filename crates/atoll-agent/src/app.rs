@@ -18,14 +18,16 @@ use crate::{request_id, routes, unread};
 #[openapi(
     info(
         title = "Atoll",
-        description = "One sandbox over HTTP: commands, processes, sessions, terminals and their output.",
+        description = "One sandbox over HTTP: commands, processes, sessions, terminals and their output, files.",
         license(name = "Apache-2.0 OR MIT")
     ),
     tags(
         (name = "sandbox", description = "The sandbox as a whole."),
+        (name = "network", description = "The way out: rules, events, secrets."),
         (name = "exec", description = "One command, run to its end."),
         (name = "processes", description = "Commands with a life of their own."),
         (name = "sessions", description = "Shells that remember: one bash each, one command at a time."),
+        (name = "files", description = "Files of the sandbox, as one of its users."),
         (name = "ports", description = "What listens inside, and connections to it."),
         (name = "terminals", description = "Programs behind a pseudo-terminal."),
     ),

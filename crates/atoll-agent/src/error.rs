@@ -29,6 +29,15 @@ impl Refusal {
         self
     }
 
+    /// Adds facts for programs, beside those that are there.
+    pub(crate) fn details(mut self, more: serde_json::Value) -> Self {
+        match (self.body.details.as_mut().and_then(serde_json::Value::as_object_mut), more) {
+            (Some(kept), serde_json::Value::Object(more)) => kept.extend(more),
+            (_, more) => self.body.details = Some(more),
+        }
+        self
+    }
+
     pub(crate) fn into_body(self) -> ErrorBody {
         *self.body
     }
@@ -45,6 +54,9 @@ pub(crate) fn body(error: &Error) -> ErrorBody {
     let mut body = error.body();
     if let Error::StdinGap { expected, .. } = error {
         body.details = Some(serde_json::json!({ "next_offset": expected }));
+    }
+    if let Error::CursorTooOld { oldest, .. } = error {
+        body.details = Some(serde_json::json!({ "oldest_cursor": oldest }));
     }
     if let Error::SessionTerminated { end: Some(end), .. } = error {
         body.details = Some(serde_json::json!({ "end": end }));

@@ -10,6 +10,7 @@ mod command;
 mod encode;
 mod error;
 mod extract;
+mod file;
 mod follow;
 mod large;
 mod leash;

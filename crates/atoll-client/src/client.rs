@@ -104,7 +104,8 @@ impl Client {
         let (authority, base) = (self.address.authority(), &self.base);
         let mut uri = format!("{scheme}://{authority}{base}{path}");
         if !query.is_empty() {
-            uri.push('?');
+            // A path may bring some of its own.
+            uri.push(if path.contains('?') { '&' } else { '?' });
             uri.push_str(&serde_urlencoded::to_string(query).map_err(Error::invalid)?);
         }
         Uri::try_from(uri).map_err(Error::invalid)
@@ -187,6 +188,11 @@ impl Answer {
     pub(crate) async fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
         let body = self.response.into_body().collect().await.map_err(Error::broken)?;
         serde_json::from_slice(&body.to_bytes()).map_err(Error::nonsense)
+    }
+
+    pub(crate) fn into_parts(self) -> (http::HeaderMap, Incoming) {
+        let (parts, body) = self.response.into_parts();
+        (parts.headers, body)
     }
 
     pub(crate) fn into_body(self) -> Incoming {

@@ -1,6 +1,6 @@
 //! What can go wrong between a caller and the server.
 
-use atoll_protocol::{ErrorAnswer, ErrorCode};
+use atoll_protocol::{ErrorAnswer, ErrorBody, ErrorCode};
 use http::StatusCode;
 
 /// A call that was not answered as hoped.
@@ -78,6 +78,12 @@ impl Error {
 
     pub(crate) fn broken(why: impl std::fmt::Display) -> Self {
         Self::Broken { why: why.to_string() }
+    }
+
+    /// What a stream told as its last word.
+    pub(crate) fn told(error: ErrorBody) -> Self {
+        let ErrorBody { code, message, hint, details } = error;
+        Self::Refused { status: code.status(), code: Some(code), message, hint, details }
     }
 
     /// From an answer that is an error. Something in between may have answered in words of its own.

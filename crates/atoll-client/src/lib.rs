@@ -10,7 +10,11 @@ mod connection;
 mod error;
 mod events;
 mod exec;
+mod file;
+mod file_task;
 mod follow;
+mod git;
+mod network;
 mod port;
 mod process;
 mod retry;
@@ -20,12 +24,16 @@ mod session;
 mod subscription;
 mod terminal;
 mod tls;
+mod watch;
 
 pub use attach::{Attach, Attachment, TerminalEvent, View};
 pub use client::Client;
 pub use error::Error;
 pub use exec::{ExecEvent, ExecStream};
+pub use file::{FileBytes, FileEntries, ListFiles, ReadFile, WriteFile};
+pub use file_task::{PackFiles, PatchFiles, SearchStream, UnpackFiles};
 pub use follow::{Follow, FollowEvent, Output, Until};
+pub use network::{EgressFollow, EgressNews};
 pub use port::{PortEvent, PortFollow, PortStream};
 pub use process::OutputRange;
 
@@ -33,3 +41,4 @@ pub use process::OutputRange;
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/http-api.md")]
 struct Document;
+pub use watch::Watching;

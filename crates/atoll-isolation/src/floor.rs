@@ -17,7 +17,7 @@ use crate::program::SOCKET;
 use crate::spec::IdMap;
 use crate::sys::process::{self, Cloned, StringArray};
 use crate::sys::{c_string, fd, identity};
-use crate::wire::wire;
+use crate::wire;
 
 /// One measurement: make it, run the program, wait for its end.
 #[derive(Debug, PartialEq, Eq)]

@@ -101,6 +101,14 @@ name!(
     is_word
 );
 
+name!(
+    /// Names a watch within its sandbox.
+    WatchId,
+    "watch id",
+    "1 to 64 of letters, digits and . _ - : starting with a letter or digit",
+    is_word
+);
+
 fn is_word(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:".contains(&byte);
     (1..=64).contains(&text.len()) && text.bytes().all(inner) && text.as_bytes()[0].is_ascii_alphanumeric()

@@ -9,9 +9,13 @@ mod cast;
 mod end;
 mod error;
 mod exec;
+mod file;
+mod file_task;
+mod git;
 mod id;
 mod kill;
 mod lifecycle;
+mod network;
 mod output;
 mod port;
 mod process;
@@ -27,15 +31,37 @@ mod terminal;
 mod time;
 mod token;
 mod wait;
+mod watch;
 
 pub use attach::{AttachCommand, AttachEvent, StdinPiece, TerminalCommand, TerminalExit, TerminalFrame, TerminalReady};
 pub use cast::{CAST_VERSION, CastEvent, CastHeader};
 pub use end::{EndReason, EndRecord};
 pub use error::{ErrorAnswer, ErrorBody, ErrorCode};
 pub use exec::{Background, ExecRequest, OnDisconnect};
-pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId};
+pub use file::{
+    FileCount, FileExists, FileInfo, FileKind, FileList, FileListEnd, FileListLine, FileText, FromToRequest,
+    MakeDirectoryReceipt, MakeDirectoryRequest, ModeRequest, PathText, SymlinkRequest, UploadReceipt, WriteFileRequest,
+    WriteReceipt, given_path,
+};
+pub use file_task::{
+    ArchiveExisting, ArchiveFormat, EditReceipt, EditRequest, EditText, GlobAnswer, GlobEntry, GlobKind, GlobRequest,
+    PackOptions, PatchHunk, PatchOutcome, PatchReceipt, PatchedFile, SearchAnswer, SearchBinary, SearchCase,
+    SearchDetail, SearchFile, SearchLine, SearchMatch, SearchRequest, SearchRole, SearchSpan, SearchSummary,
+    SearchSyntax, SearchTruncated, SkippedMember, UnpackOptions, UnpackReceipt,
+};
+pub use git::{
+    GitAuthor, GitBranch, GitBranches, GitBranchesRequest, GitChange, GitCheckedOut, GitCheckoutRequest,
+    GitCloneRequest, GitCloned, GitCommitInfo, GitCommitRequest, GitCommitted, GitCredentials, GitDiff, GitDiffRequest,
+    GitLog, GitLogRequest, GitProgress, GitPullRequest, GitPulled, GitPushRequest, GitPushed, GitPushedRef, GitStatus,
+    GitStatusEntry, GitStatusRequest,
+};
+pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
 pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};
 pub use lifecycle::{CreateSandbox, PatchSandbox, SandboxList, SandboxRecord, StopReason};
+pub use network::{
+    Denial, DenialReason, EgressEvent, EgressEventKind, EgressEventPage, EgressProtocol, EgressRule, EgressTotals,
+    NetworkInfo, NetworkPolicy, PutSecret, RuleSet, SecretInfo, SecretList,
+};
 pub use output::{Capture, Encoding, ExecResult, Gap, OutputEnd, OutputEvent, OutputPage, Stream, Truncation};
 pub use port::{
     ExposePort, LinkRequest, PortClosed, PortInfo, PortList, Preview, PreviewLink, PreviewList, Visibility,
@@ -58,3 +84,4 @@ pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalLi
 pub use time::Timestamp;
 pub use token::{CreateToken, NewToken, Scope, TokenInfo, TokenList, Verb};
 pub use wait::{HttpCondition, LogCondition, LogMatch, PortCondition, WaitAnswer, WaitFor, WaitRequest};
+pub use watch::{WatchChange, WatchEnd, WatchEvent, WatchInfo, WatchList, WatchPage, WatchRequest};

@@ -2,7 +2,8 @@
 
 use std::io;
 
-use atoll_protocol::{EndRecord, ErrorBody, ErrorCode};
+use atoll_files::{Failure, Kind};
+use atoll_protocol::{EndRecord, ErrorBody, ErrorCode, PathText};
 
 /// A request that was not done, or a wait that ended otherwise.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -198,6 +199,20 @@ pub enum Error {
         /// What can be done.
         hint: Option<String>,
     },
+    /// There is no way out to be had, or none that rules could hold on.
+    #[error("{why}")]
+    EgressUnavailable {
+        /// Why.
+        why: String,
+        /// What can be done.
+        hint: Option<String>,
+    },
+    /// No such secret.
+    #[error("no secret is named {name}")]
+    SecretNotFound {
+        /// The name.
+        name: String,
+    },
     /// This host cannot wall it off as asked.
     #[error("{what}")]
     IsolationUnavailable {
@@ -235,6 +250,56 @@ pub enum Error {
         /// Doing what.
         what: String,
     },
+    /// Something about a file.
+    #[error("{failure}")]
+    File {
+        /// What.
+        failure: Box<Failure>,
+    },
+    /// No watch has this id.
+    #[error("no watch has the id {id}")]
+    WatchNotFound {
+        /// The id.
+        id: String,
+    },
+    /// The id is taken.
+    #[error("there is already a watch with the id {id}")]
+    WatchAlreadyExists {
+        /// The id.
+        id: String,
+    },
+    /// No more watches.
+    #[error("a sandbox has at most {max} watches")]
+    WatchLimit {
+        /// How many.
+        max: usize,
+    },
+    /// It was forgotten.
+    #[error("what happened at {cursor} is no longer remembered; the oldest is {oldest}")]
+    CursorTooOld {
+        /// As given.
+        cursor: u64,
+        /// From where reading can go on.
+        oldest: u64,
+    },
+    /// There is no git.
+    #[error("the sandbox has no git")]
+    GitNotAvailable,
+    /// Git says no.
+    #[error("{why}")]
+    GitFailed {
+        /// In its words.
+        why: String,
+    },
+    /// The remote wants to know who it is, and is not content.
+    #[error("{why}")]
+    GitAuthenticationFailed {
+        /// In git's words.
+        why: String,
+    },
+    /// It took too long.
+    #[error("git took longer than it may, and was ended")]
+    GitTimeout,
     /// Our own failure.
     #[error("{what}")]
     Internal {
@@ -274,12 +339,23 @@ impl Error {
             Self::PortClosed { .. } => ErrorCode::PortClosed,
             Self::WaitTimeout { .. } => ErrorCode::WaitTimeout,
             Self::LimitUnavailable { .. } => ErrorCode::LimitUnavailable,
+            Self::EgressUnavailable { .. } => ErrorCode::EgressUnavailable,
+            Self::SecretNotFound { .. } => ErrorCode::SecretNotFound,
             Self::IsolationUnavailable { .. } => ErrorCode::IsolationUnavailable,
             Self::PauseUnavailable { .. } => ErrorCode::PauseUnavailable,
             Self::StorageBusy { .. } => ErrorCode::StorageBusy,
             Self::SandboxGone => ErrorCode::SandboxGone,
             Self::DiskFull { .. } => ErrorCode::DiskFull,
             Self::DiskReadOnly { .. } => ErrorCode::DiskReadOnly,
+            Self::File { failure } => file_code(failure.kind),
+            Self::WatchNotFound { .. } => ErrorCode::WatchNotFound,
+            Self::WatchAlreadyExists { .. } => ErrorCode::WatchAlreadyExists,
+            Self::WatchLimit { .. } => ErrorCode::WatchLimit,
+            Self::CursorTooOld { .. } => ErrorCode::CursorTooOld,
+            Self::GitNotAvailable => ErrorCode::GitNotAvailable,
+            Self::GitFailed { .. } => ErrorCode::GitFailed,
+            Self::GitAuthenticationFailed { .. } => ErrorCode::GitAuthenticationFailed,
+            Self::GitTimeout => ErrorCode::GitTimeout,
             Self::Internal { .. } => ErrorCode::Internal,
         }
     }
@@ -289,6 +365,9 @@ impl Error {
         match self {
             Self::CommandNotFound { .. } => {
                 Some("argv runs a program directly; give a shell string to use builtins and pipes".to_owned())
+            }
+            Self::CwdNotFound { .. } => {
+                Some("it must be a directory inside that the command's user may enter, as each one above it".to_owned())
             }
             Self::ArgumentsTooLong { .. } => Some("pass large data on standard input or as a file".to_owned()),
             Self::ProcessAlreadyExists { .. } => Some("repeat the same command, or choose another id".to_owned()),
@@ -319,10 +398,24 @@ impl Error {
                     .to_owned(),
             ),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
-            Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
+            Self::File { failure } => file_hint(failure.kind).map(str::to_owned),
+            Self::CursorTooOld { .. } => {
+                Some("list the directory for what is there, and go on from the oldest cursor".to_owned())
+            }
+            Self::GitNotAvailable => Some("install git in the sandbox, or use a root that has it".to_owned()),
+            Self::GitAuthenticationFailed { .. } => {
+                Some("give `credentials` for this server: a name, and a password or token".to_owned())
+            }
+            Self::GitTimeout => Some("give it more time (`timeout_ms`), or fetch less (`depth`)".to_owned()),
+            Self::WatchLimit { .. } => Some("delete a watch that is not needed any more".to_owned()),
+            Self::LimitUnavailable { hint, .. }
+            | Self::IsolationUnavailable { hint, .. }
+            | Self::EgressUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
+            | Self::WatchNotFound { .. }
+            | Self::GitFailed { .. }
+            | Self::WatchAlreadyExists { .. }
             | Self::NotExecutable { .. }
-            | Self::CwdNotFound { .. }
             | Self::ProcessNotFound { .. }
             | Self::ProcessEnded { .. }
             | Self::ProcessLimit { .. }
@@ -332,6 +425,7 @@ impl Error {
             | Self::SessionAlive { .. }
             | Self::CommandCancelled { .. }
             | Self::WaitTimeout { .. }
+            | Self::SecretNotFound { .. }
             | Self::EndedWhileWaiting { .. }
             | Self::SandboxGone
             | Self::Internal { .. } => None,
@@ -340,7 +434,13 @@ impl Error {
 
     /// The shape in which clients get it.
     pub fn body(&self) -> ErrorBody {
-        ErrorBody { code: self.code(), message: self.to_string(), hint: self.hint(), details: None }
+        let mut details = None;
+        if let Self::File { failure } = self
+            && !failure.path.is_empty()
+        {
+            details = Some(path_details(&failure.path));
+        }
+        ErrorBody { code: self.code(), message: self.to_string(), hint: self.hint(), details }
     }
 
     pub(crate) fn invalid(what: impl Into<String>) -> Self {
@@ -365,4 +465,66 @@ fn how(end: Option<&EndRecord>) -> String {
         Some((None, Some(signal))) => format!(" by signal {signal}"),
         Some((None, None)) | None => String::new(),
     }
+}
+
+/// Which file, exactly.
+fn path_details(path: &[u8]) -> serde_json::Value {
+    // Two texts are always JSON.
+    serde_json::to_value(PathText::new(path)).unwrap_or_default()
+}
+
+fn file_code(kind: Kind) -> ErrorCode {
+    match kind {
+        Kind::NotFound => ErrorCode::FileNotFound,
+        Kind::Exists => ErrorCode::FileExists,
+        Kind::IsDirectory => ErrorCode::IsDirectory,
+        Kind::NotDirectory => ErrorCode::NotDirectory,
+        Kind::NotRegular => ErrorCode::NotRegularFile,
+        Kind::NotEmpty => ErrorCode::DirectoryNotEmpty,
+        Kind::Denied => ErrorCode::PermissionDenied,
+        Kind::NoSpace => ErrorCode::NoSpace,
+        Kind::TooLarge => ErrorCode::FileTooLarge,
+        Kind::ReadOnly => ErrorCode::ReadOnly,
+        Kind::NameTooLong => ErrorCode::NameTooLong,
+        Kind::LinkLoop => ErrorCode::TooManyLinks,
+        Kind::Escapes => ErrorCode::PathEscapes,
+        Kind::CrossDevice => ErrorCode::CrossDevice,
+        Kind::Busy => ErrorCode::ResourceBusy,
+        Kind::TooManyFiles => ErrorCode::TooManyFiles,
+        Kind::Precondition => ErrorCode::PreconditionFailed,
+        Kind::Content => ErrorCode::ContentMismatch,
+        Kind::Limit => ErrorCode::FileLimit,
+        Kind::Cancelled => ErrorCode::OperationInterrupted,
+        Kind::Unsupported => ErrorCode::FilesystemUnsupported,
+        Kind::Invalid => ErrorCode::ValidationFailed,
+        Kind::Io => ErrorCode::FilesystemError,
+    }
+}
+
+fn file_hint(kind: Kind) -> Option<&'static str> {
+    Some(match kind {
+        Kind::IsDirectory => "list it, or ask for it with all that is in it (`recursive`)",
+        Kind::NotRegular => "only regular files are read and written: a fifo or a device could make the reader wait",
+        Kind::NotEmpty => "ask for it with all that is in it (`recursive`)",
+        Kind::Exists => "choose another name, or ask to replace it (`replace`)",
+        Kind::NoSpace => "make room on the sandbox's disk",
+        Kind::CrossDevice => "move it: that copies where a rename cannot be had",
+        Kind::Precondition => "read it again, and go on from what is there now",
+        Kind::NotFound
+        | Kind::NotDirectory
+        | Kind::Denied
+        | Kind::TooLarge
+        | Kind::ReadOnly
+        | Kind::NameTooLong
+        | Kind::LinkLoop
+        | Kind::Escapes
+        | Kind::Busy
+        | Kind::TooManyFiles
+        | Kind::Invalid
+        | Kind::Content
+        | Kind::Limit
+        | Kind::Cancelled
+        | Kind::Unsupported
+        | Kind::Io => return None,
+    })
 }

@@ -14,6 +14,7 @@ mod local;
 mod options;
 mod output;
 mod parse;
+mod place;
 mod printer;
 mod settings;
 mod table;
@@ -54,10 +55,19 @@ enum Command {
     Kill(commands::kill::Arguments),
     Wait(commands::wait::Arguments),
     Session(commands::session::Arguments),
+    Cp(commands::cp::Arguments),
+    Cat(commands::cat::Arguments),
+    LsFiles(commands::ls_files::Arguments),
+    Grep(Box<commands::grep::Arguments>),
+    Edit(Box<commands::edit::Arguments>),
+    Egress(Box<commands::egress::Arguments>),
+    Secret(commands::secret::Arguments),
     Ports(commands::ports::Arguments),
     Expose(commands::expose::Arguments),
     Unexpose(commands::expose::Ending),
     Forward(commands::forward::Arguments),
+    Watch(commands::watch::Arguments),
+    Git(Box<commands::git::Arguments>),
     Serve(Box<commands::serve::Arguments>),
     Token(commands::token::Arguments),
     Agent(commands::agent::Arguments),
@@ -91,11 +101,20 @@ fn main() -> ExitCode {
         Command::Logs(arguments) => commands::logs::run(arguments),
         Command::Kill(arguments) => commands::kill::run(arguments),
         Command::Wait(arguments) => commands::wait::run(arguments),
+        Command::Egress(arguments) => commands::egress::run(*arguments),
+        Command::Secret(arguments) => commands::secret::run(arguments),
         Command::Session(arguments) => commands::session::run(arguments),
+        Command::Cp(arguments) => commands::cp::run(arguments),
+        Command::Cat(arguments) => commands::cat::run(arguments),
+        Command::LsFiles(arguments) => commands::ls_files::run(arguments),
+        Command::Grep(arguments) => commands::grep::run(*arguments),
+        Command::Edit(arguments) => commands::edit::run(*arguments),
         Command::Ports(arguments) => commands::ports::run(arguments),
         Command::Expose(arguments) => commands::expose::run(arguments),
         Command::Unexpose(arguments) => commands::expose::end(arguments),
         Command::Forward(arguments) => commands::forward::run(arguments),
+        Command::Watch(arguments) => commands::watch::run(arguments),
+        Command::Git(arguments) => commands::git::run(*arguments),
         Command::Config(arguments) => commands::config::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments, self::Arguments::command()),
         Command::Agent(arguments) => commands::agent::run(arguments),

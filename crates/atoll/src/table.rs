@@ -35,7 +35,7 @@ fn aligned(line: &[String], widths: &[usize]) -> String {
 }
 
 /// What was printed by a program inside must not move our cursor.
-fn harmless(text: &str) -> String {
+pub(crate) fn harmless(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }
 

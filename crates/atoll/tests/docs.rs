@@ -125,6 +125,7 @@ fn http_api() {
         "atoll works in /tmp",
         "\"cancelled\":true",
         "42",
+        "\"format\":\"tar.zst\"",
         "\"survivors\":0",
         "all done",
     ] {
@@ -182,6 +183,45 @@ fn cli() {
     assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
 }
 
+/// The same for the way out, with a server of its own outside.
+#[test]
+fn egress() {
+    for program in ["/usr/bin/curl", "/usr/bin/python3"] {
+        if !Path::new(program).exists() {
+            assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "docs::egress needs {program}");
+            eprintln!("SKIP docs::egress: no {program} on this host");
+            return;
+        }
+    }
+    let home = tempfile::tempdir().unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/egress.md");
+    let place = home.path().display();
+    let end = "atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1; kill %1 2> /dev/null; wait || true";
+    // The server outside may take a moment to listen.
+    let examples = script(&file).replace("curl -sS", "curl --retry 20 --retry-connrefused --retry-delay 1 -sS");
+    let script = format!(
+        "exec 2>&1; set -eo pipefail; cd {place}; PORT={port} TOKEN=the-real-value; trap '{end}' EXIT\n{examples}echo all done"
+    );
+    let shown = run(&script, home.path());
+    for expected in [
+        "nothing is reached\n",
+        "hello from outside\n",
+        "atoll: refused other.test: no rule\n",
+        "it ended with 6\n",
+        "address_not_public\n",
+        "tcp://db.shop.test:5432",
+        "denied",
+        "\"connections\":1\n",
+        "\natoll\n0\n",
+        "API_TOKEN  api.shop.test  authorization\n",
+        "all done\n",
+    ] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
+}
+
 /// The same for ports, with a server on a port that was free a moment ago.
 #[test]
 fn ports() {
@@ -207,6 +247,60 @@ fn ports() {
     }
     assert_eq!(shown.matches("hello from box\n").count(), 3, "{shown}");
     assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
+}
+
+/// The same for files.
+#[test]
+fn files() {
+    let home = tempfile::tempdir().unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/files.md");
+    let place = home.path().display();
+    let end = "atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
+    let script = format!("exec 2>&1; set -eo pipefail; cd {place}; trap '{end}' EXIT\n{}echo all done", script(&file));
+    let shown = run(&script, home.path());
+    for expected in [
+        "<h1>hello</h1>\n",
+        "the same tree\n",
+        "site/css/main.css\n",
+        "css/main.css:1:h1 { color: teal }\n",
+        "nothing was changed\n",
+        "changed index.html +1 -1\n<h1>bye</h1>\n",
+        "all done\n",
+    ] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+}
+
+/// A page whose examples are one script over a sandbox named `box`, and what it must show.
+fn over_a_box(page: &str, expected: &[&str]) {
+    let home = tempfile::tempdir().unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+    let place = home.path().display();
+    let end = "atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
+    let script = format!("exec 2>&1; set -eo pipefail; cd {place}; trap '{end}' EXIT\n{}echo all done", script(&file));
+    let shown = run(&script, home.path());
+    for expected in expected {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+}
+
+/// The same for git.
+#[test]
+fn git() {
+    if !["/usr/bin/git", "/usr/local/bin/git"].iter().any(|git| Path::new(git).exists()) {
+        assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "docs::git needs git");
+        eprintln!("SKIP docs::git: no git on this host");
+        return;
+    }
+    let shown =
+        ["/workspace/work\n", "on main\n.? README\n", "say hello\n", "* topic\n", "-hello\n+bye\n", "all done\n"];
+    over_a_box("git.md", &shown);
+}
+
+/// The same for watches.
+#[test]
+fn watch() {
+    over_a_box("watch.md", &["created    a/b/c/\n", "all done\n"]);
 }
 
 /// Whoever adds a subcommand tells of it.

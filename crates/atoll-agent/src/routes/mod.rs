@@ -6,6 +6,9 @@
 mod table;
 
 mod exec;
+mod files;
+mod git;
+mod network;
 mod output;
 mod port_connect;
 mod ports;
@@ -21,6 +24,7 @@ mod stdin;
 mod terminal;
 mod terminal_attach;
 mod terminals;
+mod watches;
 
 pub(crate) use table::Table;
 
@@ -30,6 +34,10 @@ pub(crate) fn all() -> Table {
         .routes(routes!(sandbox::show, sandbox::delete))
         .routes(routes!(sandbox::pause))
         .routes(routes!(sandbox::resume))
+        .routes(routes!(network::show, network::put))
+        .routes(routes!(network::events))
+        .routes(routes!(network::secrets))
+        .routes(routes!(network::put_secret, network::delete_secret))
         .routes(routes!(exec::exec))
         .routes(routes!(processes::start, processes::list))
         .routes(routes!(processes::kill))
@@ -64,4 +72,9 @@ pub(crate) fn all() -> Table {
         .routes(routes!(terminal::screen))
         .routes(routes!(terminal::recording))
         .routes(routes!(terminal_attach::attach))
+        .routes(routes!(watches::create, watches::list))
+        .routes(routes!(watches::show, watches::delete))
+        .routes(routes!(watches::events))
+        .merge(files::all())
+        .merge(git::all())
 }

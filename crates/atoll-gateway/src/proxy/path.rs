@@ -31,9 +31,43 @@ pub(super) fn is_snapshot(path: &str) -> bool {
     matches!(rest[..], ["sessions", _, "snapshot"])
 }
 
+/// Whether it is about files.
+pub(super) fn is_files(path: &str) -> bool {
+    path.split('/').nth(4) == Some("files")
+}
+
+/// Whether files are searched, by their content or by their names.
+pub(super) fn is_search(path: &str) -> bool {
+    let rest: Vec<_> = path.split('/').skip(4).collect();
+    matches!(rest[..], ["files", "search" | "glob"])
+}
+
+/// Whether it is about what the sandbox may reach or hold in secret: to change that is to decide over the sandbox.
+pub(super) fn governs(path: &str) -> bool {
+    matches!(path.split('/').nth(4), Some("network" | "secrets"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_search_is_told_apart() {
+        assert!(is_files("/v1/sandboxes/a/files/content") && is_files("/v1/sandboxes/files/files"));
+        assert!(is_search("/v1/sandboxes/a/files/search") && is_search("/v1/sandboxes/a/files/glob"));
+        assert!(!is_files("/v1/sandboxes/files/exec") && !is_search("/v1/sandboxes/a/files/edit"));
+    }
+
+    #[test]
+    fn rules_and_secrets_are_told_apart() {
+        for path in ["/v1/sandboxes/a/network", "/v1/sandboxes/a/secrets", "/v1/sandboxes/a/secrets/KEY"] {
+            assert!(governs(path), "{path}");
+        }
+        for path in ["/v1/sandboxes/network/exec", "/v1/sandboxes/a/egress/events", "/v1/sandboxes/a/processes/network"]
+        {
+            assert!(!governs(path), "{path}");
+        }
+    }
 
     #[test]
     fn a_snapshot_is_told_apart() {

@@ -60,7 +60,7 @@ macro_rules! integers {
         }
     )*};
 }
-integers!(u8, u16, u32, u64, i32);
+integers!(u8, u16, u32, u64, i32, i64);
 
 impl Wire for bool {
     fn put(&self, out: &mut Vec<u8>) {
@@ -140,12 +140,13 @@ impl Wire for String {
 }
 
 /// Writes `Wire` for a struct (fields in order) or an enum (a tag byte, then the fields).
+#[macro_export]
 macro_rules! wire {
     (struct $name:ident { $($field:ident),* $(,)? }) => {
         impl $crate::wire::Wire for $name {
             fn put(&self, out: &mut Vec<u8>) {
                 let Self { $($field),* } = self;
-                $($field.put(out);)*
+                $($crate::wire::Wire::put($field, out);)*
             }
             fn take(input: &mut $crate::wire::Decoder<'_>) -> Result<Self, $crate::wire::Malformed> {
                 $(let $field = $crate::wire::Wire::take(input)?;)*
@@ -159,12 +160,12 @@ macro_rules! wire {
                 match self {
                     $(Self::$variant $({ $($field),* })? => {
                         out.push($tag);
-                        $($($field.put(out);)*)?
+                        $($($crate::wire::Wire::put($field, out);)*)?
                     })*
                 }
             }
             fn take(input: &mut $crate::wire::Decoder<'_>) -> Result<Self, $crate::wire::Malformed> {
-                match u8::take(input)? {
+                match <u8 as $crate::wire::Wire>::take(input)? {
                     $($tag => {
                         $($(let $field = $crate::wire::Wire::take(input)?;)*)?
                         Ok(Self::$variant $({ $($field),* })?)
@@ -175,4 +176,3 @@ macro_rules! wire {
         }
     };
 }
-pub(crate) use wire;

@@ -9,7 +9,6 @@
 mod codec;
 mod message;
 
-pub(crate) use codec::wire;
 pub use codec::{Decoder, Malformed, Wire};
 pub use message::{Address, Event, KeeperRequest, Kept, Members, Request, Session, Setup, Spawn, SpawnStage, VERSION};
 

@@ -25,6 +25,7 @@ pub(crate) use create::{create, restore};
 pub use handle::Session;
 pub(crate) use object::{object, once_argv, script_file, session_argv};
 pub(crate) use registry::Registry;
+pub(crate) use shell::end_tree;
 pub use snapshot::{Alias, Function, NotCarried, Snapshot, Variable};
-pub(crate) use spare::Spare;
+pub(crate) use spare::{Spare, discard_spare};
 pub use spec::{SessionSpec, StartFrom};

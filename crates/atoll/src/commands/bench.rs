@@ -74,11 +74,17 @@ fn measure(arguments: &Arguments) -> Result<bool, BenchError> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().map_err(BenchError::contender)?;
     let bench = runtime.block_on(Bench::new(arguments))?;
     let wanted = |name: &str| arguments.only.as_ref().is_none_or(|only| name.contains(only.as_str()));
-    let server = SERVED.iter().any(|name| wanted(name)).then(|| Server::start(&bench.home, "served", &[]));
+    let server =
+        SERVED.iter().chain(&FILES).any(|name| wanted(name)).then(|| Server::start(&bench.home, "served", &[]));
     let server = server.transpose()?;
     let served = server.as_ref().map(|server| bench.served(&runtime, server)).transpose()?;
     let mut plan = Plan::new();
-    for (name, figure) in bench.figures(&runtime).into_iter().chain(served.iter().flat_map(server_figures)) {
+    for (name, figure) in bench
+        .figures(&runtime)
+        .into_iter()
+        .chain(served.iter().flat_map(server_figures))
+        .chain(served.iter().flat_map(file_figures))
+    {
         if wanted(name) {
             plan = plan.with(figure()?);
         }
@@ -104,7 +110,7 @@ struct Bench {
 }
 
 /// Names of the figures that need a server.
-const SERVED: [&str; 9] = [
+const SERVED: [&str; 11] = [
     "server: exec true",
     "server: session true",
     "server: session true, 64 clients",
@@ -114,11 +120,29 @@ const SERVED: [&str; 9] = [
     "server: memory of an idle sandbox",
     "server: memory of the gateway",
     "server: start to ready",
+    "preview: a small request",
+    "preview: 256 MiB down",
 ];
+
+/// Names of those about files.
+const FILES: [&str; 5] =
+    ["files: write 1 KiB", "files: read 1 KiB", "files: 1 GiB up", "files: 1 GiB down", "files: list 100,000 files"];
+
+/// Files through a server, beside the least that it can take.
+fn file_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, Lazy<'a>)> {
+    let [write, read, up, down, list] = FILES;
+    vec![
+        (write, Box::new(move || figures.write_small(write))),
+        (read, Box::new(move || figures.read_small(read))),
+        (up, Box::new(move || figures.upload(up))),
+        (down, Box::new(move || figures.download(down))),
+        (list, Box::new(move || figures.list_many(list))),
+    ]
+}
 
 /// Through a server, beside the library.
 fn server_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, Lazy<'a>)> {
-    let [exec, session, sessions, execs, stream, create, agent, gateway, start] = SERVED;
+    let [exec, session, sessions, execs, stream, create, agent, gateway, start, preview, bulk] = SERVED;
     vec![
         (exec, Box::new(move || figures.exec(exec))),
         (session, Box::new(move || figures.session(session))),
@@ -129,6 +153,8 @@ fn server_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, La
         (agent, Box::new(move || figures.agent_memory(agent))),
         (gateway, Box::new(move || Ok(figures.gateway_memory(gateway)))),
         (start, Box::new(move || Ok(figures.cold_start(start)))),
+        (preview, Box::new(move || Ok(figures.preview(preview)))),
+        (bulk, Box::new(move || Ok(figures.preview_bulk(bulk)))),
     ]
 }
 

@@ -2,10 +2,13 @@
 //! `client/`.
 
 mod commands;
+mod egress;
+mod files;
 mod own_server;
 mod processes;
 mod sandboxes;
 mod sessions;
+mod trees;
 mod which_server;
 
 use crate::harness::{Done, Home};

@@ -1,7 +1,9 @@
 //! What the server adds: the same work through `atoll serve` over loopback, beside the library's own in this process.
 
 mod figures;
+mod files;
 mod machine;
+mod preview;
 mod wire;
 
 use std::io::{BufRead, BufReader};

@@ -65,18 +65,68 @@ impl Wire {
         }
     }
 
+    /// Sends so many bytes, and reads the answer.
+    pub(super) async fn upload(&mut self, path: &str, total: u64) -> Result<(), BenchError> {
+        self.send_head("PUT", path, "application/json", total).await?;
+        let piece = vec![b'x'; 4 * ROOM];
+        let mut left = total;
+        while left > 0 {
+            let count = usize::try_from(left).unwrap_or(piece.len()).min(piece.len());
+            self.stream.write_all(&piece[..count]).await.map_err(BenchError::contender)?;
+            left -= count as u64;
+        }
+        self.head().await?;
+        let status = String::from_utf8_lossy(&self.read[..12]).into_owned();
+        self.used = Instant::now();
+        if status.ends_with("200") || status.ends_with("201") { Ok(()) } else { Err(BenchError::contender(status)) }
+    }
+
+    /// Reads an answer and throws it away; how many bytes there were.
+    pub(super) async fn download(&mut self, path: &str) -> Result<u64, BenchError> {
+        self.send("GET", path, "*/*", "").await?;
+        let (head, length) = self.head().await?;
+        let length = length.unwrap_or(0);
+        let mut read = self.read.len() - head;
+        let mut buffer = vec![0; 4 * ROOM];
+        while read < length {
+            let count = self.stream.read(&mut buffer).await.map_err(BenchError::contender)?;
+            if count == 0 {
+                return Err(BenchError::contender("the server hung up"));
+            }
+            read += count;
+        }
+        self.used = Instant::now();
+        Ok(read as u64)
+    }
+
     async fn send(&mut self, method: &str, path: &str, kind: &str, body: &str) -> Result<(), BenchError> {
+        self.freshen().await?;
+        let mut request = self.head_of(method, path, kind, body.len() as u64);
+        request.push_str(body);
+        self.stream.write_all(request.as_bytes()).await.map_err(BenchError::contender)
+    }
+
+    async fn send_head(&mut self, method: &str, path: &str, kind: &str, length: u64) -> Result<(), BenchError> {
+        self.freshen().await?;
+        let request = self.head_of(method, path, kind, length);
+        self.stream.write_all(request.as_bytes()).await.map_err(BenchError::contender)
+    }
+
+    async fn freshen(&mut self) -> Result<(), BenchError> {
         self.read.clear();
         if self.used.elapsed() > FRESH_FOR {
             self.stream = connect(self.address).await?;
         }
         self.used = Instant::now();
-        let (token, length) = (&self.token, body.len());
-        let request = format!(
+        Ok(())
+    }
+
+    fn head_of(&self, method: &str, path: &str, kind: &str, length: u64) -> String {
+        let token = &self.token;
+        format!(
             "{method} {path} HTTP/1.1\r\nhost: atoll\r\nauthorization: Bearer {token}\r\naccept: {kind}\r\n\
-             content-type: application/json\r\ncontent-length: {length}\r\n\r\n{body}"
-        );
-        self.stream.write_all(request.as_bytes()).await.map_err(BenchError::contender)
+             content-type: application/json\r\ncontent-length: {length}\r\n\r\n"
+        )
     }
 
     /// Where the head ends, and how long the body will be if that is told.

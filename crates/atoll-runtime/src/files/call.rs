@@ -1,0 +1,175 @@
+//! One request to a worker, from here: the question, data either way, and what it says. Everything that comes back was
+//! said by somebody inside: sizes are bounded, and what makes no sense ends the request.
+
+use std::io;
+use std::os::fd::AsFd;
+use std::sync::Arc;
+
+use atoll_files::ask::{Ask, FRAME_MAX, FrameKind, HEADER, Told, header, parse_header};
+use atoll_files::{Failure, Kind};
+use atoll_isolation::wire::Wire;
+use bytes::{Buf, Bytes, BytesMut};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::UnixStream;
+
+use super::worker::{Use, Workers};
+use crate::Error;
+use crate::shared::Shared;
+use crate::user::User;
+
+/// A question up to this length is written before the worker is told of it: it finds all of it at once.
+const AHEAD: usize = 64 * 1024;
+
+/// What is read at a time.
+const PIECE: usize = 128 * 1024;
+
+/// What a worker says.
+#[derive(Debug)]
+pub(super) enum Frame {
+    Told(Told),
+    Data(Bytes),
+    End,
+}
+
+/// A request under way. Dropped, it is called off.
+#[derive(Debug)]
+pub(super) struct Call {
+    stream: UnixStream,
+    buffer: BytesMut,
+    /// What is still to come of a data frame.
+    left: usize,
+    over: bool,
+    _use: Use,
+}
+
+impl Call {
+    /// Asks. A worker that is gone is started again, once: nothing was done by then.
+    pub(super) async fn new(shared: &Arc<Shared>, user: &User, ask: &Ask) -> Result<Self, Error> {
+        let question = framed(ask)?;
+        let mut tried = false;
+        loop {
+            let used = Workers::of(shared, user).await?;
+            match Self::over(used, &question).await {
+                Ok(call) => return Ok(call),
+                Err(_) if !tried => tried = true,
+                Err(error) => return Err(Error::io("reach the file worker", &error)),
+            }
+        }
+    }
+
+    async fn over(used: Use, question: &[u8]) -> io::Result<Self> {
+        let (mut stream, theirs) = UnixStream::pair()?;
+        let theirs = theirs.into_std()?;
+        theirs.set_nonblocking(false)?;
+        if question.len() <= AHEAD {
+            stream.write_all(question).await?;
+            used.hand_over(theirs.as_fd()).await?;
+        } else {
+            used.hand_over(theirs.as_fd()).await?;
+            stream.write_all(question).await?;
+        }
+        Ok(Self { stream, buffer: BytesMut::new(), left: 0, over: false, _use: used })
+    }
+
+    /// Sends data. That the worker has hung up is told by what it said last.
+    pub(super) async fn send(&mut self, bytes: &[u8]) -> Result<(), Error> {
+        for piece in bytes.chunks(FRAME_MAX) {
+            let head = header(FrameKind::Data, piece.len());
+            let mut frame = Buf::chain(&head[..], piece);
+            if self.stream.write_all_buf(&mut frame).await.is_err() {
+                return Err(self.why().await);
+            }
+        }
+        Ok(())
+    }
+
+    /// All data was sent.
+    pub(super) async fn finish(&mut self) -> Result<(), Error> {
+        match self.stream.write_all(&header(FrameKind::End, 0)).await {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.why().await),
+        }
+    }
+
+    async fn why(&mut self) -> Error {
+        match self.next().await {
+            Err(error) => error,
+            Ok(_) => lost(),
+        }
+    }
+
+    /// What the worker says next. Nothing is lost if the wait is given up.
+    pub(super) async fn next(&mut self) -> Result<Frame, Error> {
+        loop {
+            if let Some(frame) = self.take()? {
+                return Ok(frame);
+            }
+            self.buffer.reserve(PIECE);
+            match self.stream.read_buf(&mut self.buffer).await {
+                Ok(0) | Err(_) => return Err(lost()),
+                Ok(_) => {}
+            }
+        }
+    }
+
+    fn take(&mut self) -> Result<Option<Frame>, Error> {
+        if self.over {
+            return Ok(Some(Frame::End));
+        }
+        if self.left > 0 {
+            let ready = self.left.min(self.buffer.len());
+            self.left -= ready;
+            return Ok((ready > 0).then(|| Frame::Data(self.buffer.split_to(ready).freeze())));
+        }
+        let Some(head) = self.buffer.first_chunk::<HEADER>() else { return Ok(None) };
+        let (kind, length) = parse_header(*head).ok_or_else(lost)?;
+        if kind == FrameKind::Data {
+            self.buffer.advance(HEADER);
+            self.left = length;
+            // An empty one says nothing.
+            return self.take();
+        }
+        if self.buffer.len() < HEADER + length {
+            return Ok(None);
+        }
+        self.buffer.advance(HEADER);
+        let body = self.buffer.split_to(length);
+        match kind {
+            FrameKind::Message => Told::decode(&body).map(|told| Some(Frame::Told(told))).map_err(|_| lost()),
+            FrameKind::End | FrameKind::Data => {
+                self.over = true;
+                Ok(Some(Frame::End))
+            }
+            FrameKind::Failed => {
+                let failure = Failure::decode(&body).unwrap_or_else(|_| Failure::new(Kind::Io, b"", "unknown"));
+                Err(Error::File { failure: Box::new(failure) })
+            }
+        }
+    }
+
+    /// The one thing that was asked, once all is done.
+    pub(super) async fn told(mut self) -> Result<Told, Error> {
+        let Frame::Told(told) = self.next().await? else { return Err(lost()) };
+        match self.next().await? {
+            Frame::End => Ok(told),
+            Frame::Told(_) | Frame::Data(_) => Err(lost()),
+        }
+    }
+}
+
+fn framed(ask: &Ask) -> Result<Vec<u8>, Error> {
+    let mut frame = vec![0; HEADER];
+    ask.put(&mut frame);
+    let length = frame.len() - HEADER;
+    if length > FRAME_MAX {
+        return Err(Error::invalid("the request is too long"));
+    }
+    frame[..HEADER].copy_from_slice(&header(FrameKind::Message, length));
+    Ok(frame)
+}
+
+/// The worker said nothing, or nonsense.
+pub(super) fn lost() -> Error {
+    let detail = "what serves files inside was ended in the middle of the request; it may or may not have been done";
+    Error::File { failure: Box::new(Failure::new(Kind::Io, b"", detail)) }
+}
