@@ -11,6 +11,7 @@ mod error;
 mod events;
 mod exec;
 mod follow;
+mod network;
 mod port;
 mod process;
 mod retry;
@@ -26,6 +27,7 @@ pub use client::Client;
 pub use error::Error;
 pub use exec::{ExecEvent, ExecStream};
 pub use follow::{Follow, FollowEvent, Output, Until};
+pub use network::{EgressFollow, EgressNews};
 pub use port::{PortEvent, PortFollow, PortStream};
 pub use process::OutputRange;
 

@@ -198,6 +198,20 @@ pub enum Error {
         /// What can be done.
         hint: Option<String>,
     },
+    /// There is no way out to be had, or none that rules could hold on.
+    #[error("{why}")]
+    EgressUnavailable {
+        /// Why.
+        why: String,
+        /// What can be done.
+        hint: Option<String>,
+    },
+    /// No such secret.
+    #[error("no secret is named {name}")]
+    SecretNotFound {
+        /// The name.
+        name: String,
+    },
     /// This host cannot wall it off as asked.
     #[error("{what}")]
     IsolationUnavailable {
@@ -274,6 +288,8 @@ impl Error {
             Self::PortClosed { .. } => ErrorCode::PortClosed,
             Self::WaitTimeout { .. } => ErrorCode::WaitTimeout,
             Self::LimitUnavailable { .. } => ErrorCode::LimitUnavailable,
+            Self::EgressUnavailable { .. } => ErrorCode::EgressUnavailable,
+            Self::SecretNotFound { .. } => ErrorCode::SecretNotFound,
             Self::IsolationUnavailable { .. } => ErrorCode::IsolationUnavailable,
             Self::PauseUnavailable { .. } => ErrorCode::PauseUnavailable,
             Self::StorageBusy { .. } => ErrorCode::StorageBusy,
@@ -319,7 +335,9 @@ impl Error {
                     .to_owned(),
             ),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
-            Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
+            Self::LimitUnavailable { hint, .. }
+            | Self::IsolationUnavailable { hint, .. }
+            | Self::EgressUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
             | Self::NotExecutable { .. }
             | Self::CwdNotFound { .. }
@@ -332,6 +350,7 @@ impl Error {
             | Self::SessionAlive { .. }
             | Self::CommandCancelled { .. }
             | Self::WaitTimeout { .. }
+            | Self::SecretNotFound { .. }
             | Self::EndedWhileWaiting { .. }
             | Self::SandboxGone
             | Self::Internal { .. } => None,

@@ -15,6 +15,7 @@ mod life;
 mod link;
 mod log;
 mod making;
+mod network;
 mod pipes;
 mod port;
 mod process;
@@ -29,6 +30,7 @@ mod tree;
 mod user;
 mod wait;
 
+pub use atoll_egress::{Events as EgressEvents, Policy as NetworkRules};
 pub use command::{Background, Command, Invocation, Stdin};
 pub use error::Error;
 pub use exec::ExecOutput;

@@ -19,6 +19,7 @@ use crate::Error;
 use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
+use crate::network::Network;
 use crate::port::Ports;
 use crate::process::Registry;
 use crate::sandbox::random_text;
@@ -52,6 +53,8 @@ pub(crate) struct Shared {
     pub(crate) registry: Registry,
     /// What is remembered beyond this life, if the storage is kept.
     pub(crate) journal: Option<Arc<Journal>>,
+    /// The way out.
+    pub(crate) network: Network,
     pub(crate) terminals: Terminals,
     pub(crate) sessions: Sessions,
     pub(crate) spare: Spare,
@@ -96,11 +99,26 @@ pub(crate) struct Parts {
     pub(crate) open_files: Option<u64>,
     pub(crate) registry: Registry,
     pub(crate) journal: Option<Arc<Journal>>,
+    pub(crate) network: Network,
 }
 
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Result<Self, Error> {
-        let Parts { link, isolation, ids, group, proc, init, storage, cwd, env, open_files, registry, journal } = parts;
+        let Parts {
+            link,
+            isolation,
+            ids,
+            group,
+            proc,
+            init,
+            storage,
+            cwd,
+            env,
+            open_files,
+            registry,
+            journal,
+            network,
+        } = parts;
         Ok(Self {
             null: open_null()?,
             link,
@@ -118,6 +136,7 @@ impl Shared {
             open_files,
             registry,
             journal,
+            network,
             terminals: Terminals::default(),
             sessions: Sessions::default(),
             spare: Spare::default(),
@@ -129,6 +148,13 @@ impl Shared {
             id_prefix: random_text(6)?,
             next: AtomicU64::new(1),
         })
+    }
+
+    /// Variables of every command, with those that come with the way out.
+    pub(crate) fn environment(&self) -> BTreeMap<OsString, OsString> {
+        let mut env = self.env.clone();
+        self.network.variables(&mut env);
+        env
     }
 
     /// Whether its ports are its own.

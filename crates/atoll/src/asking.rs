@@ -49,6 +49,10 @@ pub(crate) struct CommandArguments {
     #[arg(long, value_name = "SIZE", value_parser = parse::size)]
     max_output: Option<u64>,
 
+    /// Let the command reach only this, within what its sandbox may; more than once if need be, `none` for nothing.
+    #[arg(long = "only", value_name = "RULE", value_parser = parse::only, help_heading = "Network")]
+    only: Vec<parse::Only>,
+
     /// With --json: how output is put into it.
     #[arg(long, value_enum, default_value_t = EncodingChoice::Utf8, requires = "json")]
     encoding: EncodingChoice,
@@ -196,7 +200,7 @@ async fn all_input() -> Result<Vec<u8>, Failure> {
 }
 
 fn request(arguments: CommandArguments) -> Result<ExecRequest, Failure> {
-    let CommandArguments { place, timeout, idle_timeout, grace, max_output, encoding, command, .. } = arguments;
+    let CommandArguments { place, timeout, idle_timeout, grace, max_output, only, encoding, command, .. } = arguments;
     let request = match words(command)? {
         Words::Shell(text) => ExecRequest::shell(text),
         Words::Argv(argv) => ExecRequest::argv(argv),
@@ -208,6 +212,7 @@ fn request(arguments: CommandArguments) -> Result<ExecRequest, Failure> {
         timeout_ms: timeout.map(millis),
         idle_timeout_ms: idle_timeout.map(millis),
         max_output_bytes: max_output,
+        network: parse::only_rules(only),
         grace_ms: grace.map(millis),
         encoding: match encoding {
             EncodingChoice::Utf8 => Encoding::Utf8,
@@ -227,6 +232,7 @@ fn with_pipe(request: ExecRequest) -> StartRequest {
         timeout_ms: request.timeout_ms,
         idle_timeout_ms: request.idle_timeout_ms,
         max_output_bytes: request.max_output_bytes,
+        network: request.network,
         grace_ms: request.grace_ms,
         stdin: StdinMode::Pipe,
         ..StartRequest::default()

@@ -4,8 +4,8 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 
 use atoll_isolation::Isolation;
-use atoll_protocol::{SandboxLimits, SandboxName};
-use atoll_runtime::{Invocation, Limits, SandboxOptions, Storage};
+use atoll_protocol::{EgressRule, NetworkPolicy, SandboxLimits, SandboxName};
+use atoll_runtime::{Error, Invocation, Limits, SandboxOptions, Storage};
 use clap::{Args, ValueEnum};
 
 use crate::parse;
@@ -54,11 +54,69 @@ impl LimitArguments {
     }
 }
 
+/// What a sandbox may reach.
+#[derive(Debug, Args)]
+pub(crate) struct NetworkArguments {
+    /// Let the sandbox reach this: pypi, npm, crates, debian, github, or [PROTOCOL://]WHERE[:PORTS], where WHERE is a name,
+    /// *.NAME, an address or a block of them; more than once if need be [default: nothing].
+    #[arg(long = "allow", value_name = "RULE", value_parser = parse::rule, help_heading = "Network")]
+    allow: Vec<EgressRule>,
+
+    /// The address of a name, which is then asked of nobody; more than once if need be.
+    #[arg(long = "resolve", value_name = "NAME=ADDRESS", value_parser = parse::host, help_heading = "Network")]
+    hosts: Vec<(String, String)>,
+
+    /// The name server to ask [default: this machine's].
+    #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Network")]
+    resolver: Option<String>,
+
+    /// A file with certificates (PEM) to believe servers by, where TLS ends at Atoll.
+    #[arg(long, value_name = "FILE", help_heading = "Network")]
+    trust: Option<PathBuf>,
+}
+
+impl NetworkArguments {
+    /// `None` if nothing was said.
+    pub(crate) fn policy(&self) -> Result<Option<NetworkPolicy>, Error> {
+        let Self { allow, hosts, resolver, trust } = self;
+        if allow.is_empty() && hosts.is_empty() && resolver.is_none() && trust.is_none() {
+            return Ok(None);
+        }
+        let mut policy = NetworkPolicy { allow: allow.clone(), resolver: resolver.clone(), ..NetworkPolicy::default() };
+        for (name, address) in hosts {
+            policy.hosts.entry(name.clone()).or_default().push(address.clone());
+        }
+        if let Some(path) = trust {
+            let read = std::fs::read_to_string(path);
+            let failed = |error| Error::Invalid { what: format!("{} cannot be read: {error}", path.display()) };
+            policy.trust = Some(read.map_err(failed)?);
+        }
+        Ok(Some(policy))
+    }
+
+    /// Adds what was said to what there is.
+    pub(crate) fn add_to(&self, policy: &mut NetworkPolicy) -> Result<(), Error> {
+        let Some(more) = self.policy()? else { return Ok(()) };
+        for rule in more.allow {
+            if !policy.allow.contains(&rule) {
+                policy.allow.push(rule);
+            }
+        }
+        policy.hosts.extend(more.hosts);
+        policy.resolver = more.resolver.or(policy.resolver.take());
+        policy.trust = more.trust.or(policy.trust.take());
+        Ok(())
+    }
+}
+
 /// What the sandbox is like.
 #[derive(Debug, Args)]
 pub(crate) struct SandboxArguments {
     #[command(flatten)]
     limits: LimitArguments,
+
+    #[command(flatten)]
+    network: NetworkArguments,
 
     /// Name of the sandbox, which is also its host name [default: made up].
     #[arg(long, value_parser = |text: &str| SandboxName::new(text))]
@@ -87,9 +145,9 @@ pub(crate) enum IsolationChoice {
 
 impl SandboxArguments {
     /// As the library takes them.
-    pub(crate) fn options(&self) -> SandboxOptions {
+    pub(crate) fn options(&self) -> Result<SandboxOptions, Error> {
         let SandboxLimits { memory_bytes, pids, cpu_millis, open_files } = self.limits.limits();
-        SandboxOptions {
+        Ok(SandboxOptions {
             name: self.name.clone(),
             isolation: match self.isolation {
                 IsolationChoice::Namespaces => Isolation::Namespaces,
@@ -98,8 +156,9 @@ impl SandboxArguments {
             limits: Limits { memory_bytes, pids, cpu_millis, open_files },
             storage: self.storage.clone().map_or(Storage::Own, Storage::Kept),
             without_cgroups: self.without_cgroups,
+            network: self.network.policy()?,
             ..SandboxOptions::default()
-        }
+        })
     }
 }
 

@@ -182,6 +182,45 @@ fn cli() {
     assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
 }
 
+/// The same for the way out, with a server of its own outside.
+#[test]
+fn egress() {
+    for program in ["/usr/bin/curl", "/usr/bin/python3"] {
+        if !Path::new(program).exists() {
+            assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "docs::egress needs {program}");
+            eprintln!("SKIP docs::egress: no {program} on this host");
+            return;
+        }
+    }
+    let home = tempfile::tempdir().unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/egress.md");
+    let place = home.path().display();
+    let end = "atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1; kill %1 2> /dev/null; wait || true";
+    // The server outside may take a moment to listen.
+    let examples = script(&file).replace("curl -sS", "curl --retry 20 --retry-connrefused --retry-delay 1 -sS");
+    let script = format!(
+        "exec 2>&1; set -eo pipefail; cd {place}; PORT={port} TOKEN=the-real-value; trap '{end}' EXIT\n{examples}echo all done"
+    );
+    let shown = run(&script, home.path());
+    for expected in [
+        "nothing is reached\n",
+        "hello from outside\n",
+        "atoll: refused other.test: no rule\n",
+        "it ended with 6\n",
+        "address_not_public\n",
+        "tcp://db.shop.test:5432",
+        "denied",
+        "\"connections\":1\n",
+        "\natoll\n0\n",
+        "API_TOKEN  api.shop.test  authorization\n",
+        "all done\n",
+    ] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
+}
+
 /// The same for ports, with a server on a port that was free a moment ago.
 #[test]
 fn ports() {

@@ -26,11 +26,16 @@ use crate::lines::{Line, NotSent};
 use crate::placement::{Agent, Wire};
 
 /// What a request to a sandbox asks for, by its head. A WebSocket takes input, so it is more than a look; and so is a
-/// session's snapshot, for which its shell has to run, and which tells the values of its variables.
+/// session's snapshot, for which its shell has to run, and which tells the values of its variables. What it may reach is
+/// for whoever decides over the sandbox.
 pub(crate) fn verb(request: &Request) -> Verb {
     let looks = matches!(*request.method(), Method::GET | Method::HEAD);
     let runs = headers::upgrade(request.headers()).is_some() || path::is_snapshot(request.uri().path());
-    if looks && !runs { Verb::Read } else { Verb::Exec }
+    match (looks && !runs, path::governs(request.uri().path())) {
+        (true, _) => Verb::Read,
+        (false, true) => Verb::Admin,
+        (false, false) => Verb::Exec,
+    }
 }
 
 /// Passes a request on to the sandbox's agent, which is started if need be.

@@ -31,9 +31,25 @@ pub(super) fn is_snapshot(path: &str) -> bool {
     matches!(rest[..], ["sessions", _, "snapshot"])
 }
 
+/// Whether it is about what the sandbox may reach or hold in secret: to change that is to decide over the sandbox.
+pub(super) fn governs(path: &str) -> bool {
+    matches!(path.split('/').nth(4), Some("network" | "secrets"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rules_and_secrets_are_told_apart() {
+        for path in ["/v1/sandboxes/a/network", "/v1/sandboxes/a/secrets", "/v1/sandboxes/a/secrets/KEY"] {
+            assert!(governs(path), "{path}");
+        }
+        for path in ["/v1/sandboxes/network/exec", "/v1/sandboxes/a/egress/events", "/v1/sandboxes/a/processes/network"]
+        {
+            assert!(!governs(path), "{path}");
+        }
+    }
 
     #[test]
     fn a_snapshot_is_told_apart() {

@@ -15,7 +15,7 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use atoll_protocol::{Isolation, SandboxLimits, SandboxName, SandboxSpec, Timestamp};
+use atoll_protocol::{Isolation, NetworkPolicy, SandboxLimits, SandboxName, SandboxSpec, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::preview::Exposures;
@@ -35,6 +35,9 @@ pub(crate) struct Stored {
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) sleep_after_ms: Option<u64>,
     pub(crate) keep_alive: bool,
+    /// What it may reach at first; what its agent keeps counts from then on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) network: Option<NetworkPolicy>,
     #[serde(default)]
     pub(crate) ports: Exposures,
 }
@@ -52,6 +55,7 @@ impl Stored {
             labels: BTreeMap::new(),
             sleep_after_ms: None,
             keep_alive: false,
+            network: None,
             ports: Exposures::new(),
         }
     }
@@ -64,6 +68,7 @@ impl Stored {
             limits: self.limits,
             env: self.env.clone(),
             labels: self.labels.clone(),
+            network: self.network.clone(),
         }
     }
 }

@@ -22,6 +22,7 @@ use crate::exec::Captures;
 use crate::life::{Effect, Event, Life};
 use crate::link::News;
 use crate::log::Log;
+use crate::network::Registered;
 use crate::pipes::{Read, Reader};
 use crate::process::Process;
 use crate::pty::Pty;
@@ -76,6 +77,8 @@ pub(crate) struct Run {
     clocks: Clocks,
     killing: Option<Duration>,
     young: Option<OwnedSemaphorePermit>,
+    /// Known as the owner of connections for as long as anything of it lives.
+    _registered: Option<Registered>,
     receipts: Vec<oneshot::Sender<KillReceipt>>,
     asked: bool,
     signalled: u64,
@@ -89,7 +92,8 @@ impl Run {
     pub(crate) fn new(parts: Started, process: Process, captures: Option<Captures>) -> Self {
         let is_followed = captures.is_none();
         let command = &process.spec().command;
-        let Started { shared, id, number, tree, main, news, ends, window, started, started_at, young } = parts;
+        let Started { shared, id, number, tree, main, news, ends, window, started, started_at, young, registered } =
+            parts;
         let clocks = Clocks {
             timeout: command.timeout.map(|limit| started + limit),
             grown: Some(started + YOUNG),
@@ -109,6 +113,7 @@ impl Run {
             printed: 0,
             killing: None,
             young,
+            _registered: registered,
             receipts: Vec::new(),
             asked: false,
             signalled: 0,
@@ -487,6 +492,7 @@ impl Run {
         let own = matches!(self.main, Main::Turn) && reason.is_some();
         let signal = exit.signal.filter(|_| !own);
         let reason = reason.unwrap_or(natural);
+        let (denials, denials_count) = self.shared.network.denials(self.process.id());
         EndRecord {
             reason,
             code: exit.code,
@@ -500,10 +506,16 @@ impl Run {
             started_at: self.started_at.into(),
             ended_at: exit.wall.into(),
             survivors,
+            denials,
+            denials_count,
         }
     }
 
     async fn finish(&mut self) {
+        if let Tree::Part(part) = &self.tree {
+            part.disown(self.process.id());
+        }
+        self.shared.network.forget(self.process.id());
         self.shared.link.forget(self.number);
         if !self.receipts.is_empty() {
             // Zombies are gone when init has answered: the receipt is true for whoever looks into /proc.

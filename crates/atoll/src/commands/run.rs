@@ -24,6 +24,7 @@ use crate::{exit, parse, printer};
 #[command(after_help = format!("Examples:
   atoll run -- 'echo hello from $(hostname); id; ps aux'
   atoll run --timeout 10s --memory 512m -- python3 -c 'print(6 * 7)'
+  atoll run --allow pypi -- 'python3 -m venv v && v/bin/pip install requests'
   tar c src | atoll run --stdin -- 'tar x && make test'
   atoll run --json -- 'uname -a' | jq -r .stdout.data
 
@@ -96,7 +97,7 @@ async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
     // Before anything is made: from here on a signal ends the command, not us.
     let mut interrupts = Interrupts::new(&[SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()])?;
     let host = Host::new(Home::discover()?)?;
-    let options = arguments.sandbox.options();
+    let options = arguments.sandbox.options()?;
     let sandbox = tokio::select! {
         sandbox = host.create(options) => sandbox?,
         number = interrupts.next() => return Ok(128 + number),

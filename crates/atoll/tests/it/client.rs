@@ -2,6 +2,7 @@
 //! `client/`.
 
 mod commands;
+mod egress;
 mod own_server;
 mod processes;
 mod sandboxes;
