@@ -7,10 +7,11 @@ mod previews;
 mod sandboxes;
 mod server;
 mod tokens;
+mod unread;
 
 use axum::Router;
 use axum::extract::Request;
-use axum::middleware::from_fn_with_state;
+use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, delete, get, post, put};
 
 pub use document::openapi;
@@ -47,6 +48,7 @@ pub(crate) fn router(app: App) -> Router {
         .method_not_allowed_fallback(async |request: Request| Error::MethodNotAllowed {
             method: request.method().to_string(),
         })
+        .layer(from_fn(unread::settle))
         .layer(from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)
 }
