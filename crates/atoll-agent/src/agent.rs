@@ -27,10 +27,15 @@ struct Inner {
     stopped: watch::Sender<bool>,
     /// Places for WebSockets.
     sockets: Arc<Semaphore>,
+    /// Places for connections to ports inside.
+    tunnels: Arc<Semaphore>,
 }
 
 /// WebSockets at once. Each is a task with its buffers and a descriptor.
 const SOCKETS_MAX: usize = 1024;
+
+/// Connections to ports inside that go through here at once: each is a task, two buffers and two descriptors.
+const TUNNELS_MAX: usize = 1024;
 
 impl Agent {
     /// Makes the sandbox.
@@ -41,6 +46,12 @@ impl Agent {
     /// Makes the sandbox, with its files there.
     pub async fn create_over(host: &Host, spec: SandboxSpec, storage: Storage) -> Result<Self, Error> {
         let sandbox = host.create(SandboxOptions { storage, ..options(&spec) }).await?;
+        Ok(Self::new(sandbox, spec))
+    }
+
+    /// Makes a sandbox that was prepared what is asked for, with its files there.
+    pub async fn finish(prepared: Prepared, spec: SandboxSpec, storage: Storage) -> Result<Self, Error> {
+        let sandbox = prepared.finish(SandboxOptions { storage, ..options(&spec) }).await?;
         Ok(Self::new(sandbox, spec))
     }
 
@@ -57,12 +68,6 @@ impl Agent {
         }
     }
 
-    /// Makes a sandbox that was prepared what is asked for, with its files there.
-    pub async fn finish(prepared: Prepared, spec: SandboxSpec, storage: Storage) -> Result<Self, Error> {
-        let sandbox = prepared.finish(SandboxOptions { storage, ..options(&spec) }).await?;
-        Ok(Self::new(sandbox, spec))
-    }
-
     /// Serves a sandbox that is there already; `spec` is what clients are told about it.
     pub fn new(sandbox: Sandbox, spec: SandboxSpec) -> Self {
         Self::with(sandbox, spec, None)
@@ -72,7 +77,9 @@ impl Agent {
         let created_at = SystemTime::now().into();
         let (destroyed, stopped) = (OnceCell::new(), watch::Sender::new(false));
         let sockets = Arc::new(Semaphore::new(SOCKETS_MAX));
-        Self { inner: Arc::new(Inner { sandbox, spec, created_at, not_isolated, destroyed, stopped, sockets }) }
+        let tunnels = Arc::new(Semaphore::new(TUNNELS_MAX));
+        let inner = Inner { sandbox, spec, created_at, not_isolated, destroyed, stopped, sockets, tunnels };
+        Self { inner: Arc::new(inner) }
     }
 
     /// Why commands are not walled off, where that was wished for.
@@ -115,6 +122,11 @@ impl Agent {
     /// A place for a WebSocket, for as long as it is held. `None` if there is none.
     pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.inner.sockets).try_acquire_owned().ok()
+    }
+
+    /// A place for a connection to a port inside. `None` if there is none.
+    pub(crate) fn tunnel_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.inner.tunnels).try_acquire_owned().ok()
     }
 
     /// Destroys the sandbox; whoever serves it stops then.

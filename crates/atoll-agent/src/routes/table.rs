@@ -58,8 +58,8 @@ impl Table {
 
     /// To be served.
     pub(crate) fn router(self) -> Router<Agent> {
-        let served = self.entries.iter().map(|entry| (entry.serve)());
-        served.fold(Router::new(), |all, (path, router)| all.route(&path, router))
+        let entries = self.entries.iter().map(|entry| (entry.serve)());
+        entries.fold(Router::new(), |all, (path, router)| all.route(&path, router))
     }
 
     /// To be read.

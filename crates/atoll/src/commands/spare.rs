@@ -38,7 +38,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn work() -> Result<u8, Error> {
-    let host = Host::new(Home::discover()?)?;
+    let host = Host::new(Home::discover()?)?.making_here();
     // One thread serves: a request then wakes nobody but the one who answers it, and an idle agent is small. What takes
     // long, large answers and files, is done by others.
     let runtime = Builder::new_current_thread().enable_all().build();

@@ -11,6 +11,7 @@ mod crash;
 mod entrypoint;
 mod escape;
 mod harness;
+mod preview;
 mod remembered;
 mod rootless;
 mod run;

@@ -1,5 +1,7 @@
 //! Making, starting, stopping and deleting: what an owner does to its sandbox as a whole.
 
+use std::sync::Arc;
+
 use atoll_protocol::{CreateSandbox, SandboxState, StopReason};
 
 use super::super::{Phase, options};
@@ -26,10 +28,13 @@ impl Owner {
         // The disk takes about as long as the agent: nobody is told before both are done.
         let settled = tokio::task::spawn_blocking(move || written.settle());
         self.state = State::Present { stored: Box::new(stored), life: Life::Stopped { reason: None } };
-        self.note(Some(SandboxState::Creating)).await?;
-        let running = self.running().await;
+        let mut row = self.row()?;
+        row.kept.state = SandboxState::Creating;
+        let registry = self.ground().registry.clone();
+        // In this order: what is noted last is that it runs.
+        let (noted, running) = tokio::join!(registry.put(row), self.running());
         let settled = settled.await.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(unwritten);
-        match running.and(settled) {
+        match noted.and(running).and(settled) {
             Ok(()) => Ok((self.row()?, true)),
             Err(error) => {
                 // It was never there: nothing of it stays.
@@ -97,6 +102,8 @@ impl Owner {
     }
 
     pub(super) async fn delete(&mut self) -> Result<(), Error> {
+        // Nobody sees it any more, whatever becomes of the rest.
+        self.exposed.send_replace(Arc::default());
         if !matches!(self.state, State::Present { life: Life::Stopped { .. }, .. }) {
             self.stop(StopReason::Asked).await?;
         }

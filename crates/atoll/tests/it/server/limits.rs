@@ -109,6 +109,15 @@ fn heads_and_bodies_have_a_size() {
 }
 
 #[test]
+fn a_refusal_before_the_whole_request_says_that_the_connection_ends() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    let refused = server.raw("POST /v1/tokens HTTP/1.1\r\nhost: x\r\ncontent-length: 8\r\n\r\nhalf");
+    assert!(refused.contains("401") && refused.contains("connection: close"), "{refused}");
+    server.end();
+}
+
+#[test]
 fn it_listens_to_others_only_with_tls_or_when_told_so() {
     let home = Home::new();
     let refused = home.atoll(["serve", "--listen", "0.0.0.0:0"]).done();
