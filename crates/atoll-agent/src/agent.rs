@@ -4,9 +4,10 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use atoll_protocol::{
-    Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage, Timestamp,
+    Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage, SessionState,
+    Timestamp,
 };
-use atoll_runtime::{Error, Filter, Host, Limits, Sandbox, SandboxOptions, Storage};
+use atoll_runtime::{Error, Filter, Host, Limits, Prepared, Sandbox, SandboxOptions, Storage};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, watch};
 
 /// A sandbox and how it was asked for. Cheap to clone.
@@ -20,15 +21,21 @@ struct Inner {
     sandbox: Sandbox,
     spec: SandboxSpec,
     created_at: Timestamp,
+    not_isolated: Option<String>,
     /// Set when nothing is left: whoever asks at the same time waits for the same removal.
     destroyed: OnceCell<()>,
     stopped: watch::Sender<bool>,
     /// Places for WebSockets.
     sockets: Arc<Semaphore>,
+    /// Places for connections to ports inside.
+    tunnels: Arc<Semaphore>,
 }
 
 /// WebSockets at once. Each is a task with its buffers and a descriptor.
 const SOCKETS_MAX: usize = 1024;
+
+/// Connections to ports inside that go through here at once: each is a task, two buffers and two descriptors.
+const TUNNELS_MAX: usize = 1024;
 
 impl Agent {
     /// Makes the sandbox.
@@ -42,12 +49,42 @@ impl Agent {
         Ok(Self::new(sandbox, spec))
     }
 
+    /// Makes a sandbox that was prepared what is asked for, with its files there.
+    pub async fn finish(prepared: Prepared, spec: SandboxSpec, storage: Storage) -> Result<Self, Error> {
+        let sandbox = prepared.finish(SandboxOptions { storage, ..options(&spec) }).await?;
+        Ok(Self::new(sandbox, spec))
+    }
+
+    /// Makes the sandbox, walled off if this host lets it, else not. For an agent in a container of its own, which is a
+    /// wall too; clients are told why there is no other.
+    pub async fn create_as_possible(host: &Host, spec: SandboxSpec, storage: Storage) -> Result<Self, Error> {
+        match Self::create_over(host, spec.clone(), storage.clone()).await {
+            Err(error @ Error::IsolationUnavailable { .. }) => {
+                let spec = SandboxSpec { isolation: Isolation::None, ..spec };
+                let sandbox = host.create(SandboxOptions { storage, ..options(&spec) }).await?;
+                Ok(Self::with(sandbox, spec, Some(error.to_string())))
+            }
+            other => other,
+        }
+    }
+
     /// Serves a sandbox that is there already; `spec` is what clients are told about it.
     pub fn new(sandbox: Sandbox, spec: SandboxSpec) -> Self {
+        Self::with(sandbox, spec, None)
+    }
+
+    fn with(sandbox: Sandbox, spec: SandboxSpec, not_isolated: Option<String>) -> Self {
         let created_at = SystemTime::now().into();
         let (destroyed, stopped) = (OnceCell::new(), watch::Sender::new(false));
         let sockets = Arc::new(Semaphore::new(SOCKETS_MAX));
-        Self { inner: Arc::new(Inner { sandbox, spec, created_at, destroyed, stopped, sockets }) }
+        let tunnels = Arc::new(Semaphore::new(TUNNELS_MAX));
+        let inner = Inner { sandbox, spec, created_at, not_isolated, destroyed, stopped, sockets, tunnels };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Why commands are not walled off, where that was wished for.
+    pub fn not_isolated(&self) -> Option<&str> {
+        self.inner.not_isolated.as_deref()
     }
 
     /// The sandbox.
@@ -57,7 +94,7 @@ impl Agent {
 
     /// Everything there is to know.
     pub fn info(&self) -> SandboxInfo {
-        let Inner { sandbox, spec, created_at, .. } = &*self.inner;
+        let Inner { sandbox, spec, created_at, not_isolated, .. } = &*self.inner;
         let usage = sandbox.usage();
         let processes = sandbox.processes(&Filter::default());
         let terminals = sandbox.terminals();
@@ -65,11 +102,13 @@ impl Agent {
             name: sandbox.name().clone(),
             state: state(sandbox),
             isolation: spec.isolation,
+            not_isolated: not_isolated.clone(),
             limits: spec.limits,
             labels: spec.labels.clone(),
             created_at: *created_at,
             processes: alive(processes.iter().map(atoll_runtime::Process::state)),
             terminals: alive(terminals.iter().map(atoll_runtime::Terminal::state)),
+            sessions: sandbox.sessions().iter().filter(|it| it.info().state != SessionState::Dead).count() as u64,
             usage: SandboxUsage {
                 memory_bytes: usage.memory_bytes,
                 memory_peak_bytes: usage.memory_peak_bytes,
@@ -83,6 +122,11 @@ impl Agent {
     /// A place for a WebSocket, for as long as it is held. `None` if there is none.
     pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.inner.sockets).try_acquire_owned().ok()
+    }
+
+    /// A place for a connection to a port inside. `None` if there is none.
+    pub(crate) fn tunnel_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.inner.tunnels).try_acquire_owned().ok()
     }
 
     /// Destroys the sandbox; whoever serves it stops then.

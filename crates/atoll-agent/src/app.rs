@@ -2,7 +2,7 @@
 
 use atoll_protocol::{ErrorAnswer, ErrorCode};
 use axum::Router;
-use axum::extract::Request;
+use axum::extract::{DefaultBodyLimit, Request};
 use axum::middleware;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
@@ -27,6 +27,7 @@ use crate::{request_id, routes, unread};
         (name = "processes", description = "Commands with a life of their own."),
         (name = "sessions", description = "Shells that remember: one bash each, one command at a time."),
         (name = "files", description = "Files of the sandbox, as one of its users."),
+        (name = "ports", description = "What listens inside, and connections to it."),
         (name = "terminals", description = "Programs behind a pseudo-terminal."),
     ),
     components(schemas(
@@ -51,15 +52,15 @@ pub(crate) fn router_behind(token: Token, agent: Agent) -> Router {
 }
 
 fn open(agent: Agent) -> Router {
-    let (router, _) = routes::all().split_for_parts();
-    router.fallback(not_found).method_not_allowed_fallback(not_allowed).with_state(agent)
+    // Each route that gathers a body has a limit of its own.
+    let routes = routes::all().router().layer(DefaultBodyLimit::disable());
+    routes.fallback(not_found).method_not_allowed_fallback(not_allowed).with_state(agent)
 }
 
 /// The OpenAPI document of the routes.
 pub fn openapi() -> Document {
-    let (_, routes) = routes::all().split_for_parts();
     let mut document = Description::openapi();
-    document.merge(routes);
+    document.merge(routes::all().description());
     add_error_answer(&mut document);
     add_token(&mut document);
     document

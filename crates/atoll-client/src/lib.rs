@@ -14,6 +14,7 @@ mod file;
 mod file_task;
 mod follow;
 mod git;
+mod port;
 mod process;
 mod retry;
 mod sandbox;
@@ -21,6 +22,7 @@ mod server;
 mod session;
 mod subscription;
 mod terminal;
+mod tls;
 mod watch;
 
 pub use attach::{Attach, Attachment, TerminalEvent, View};
@@ -30,6 +32,7 @@ pub use exec::{ExecEvent, ExecStream};
 pub use file::{FileBytes, FileEntries, ListFiles, ReadFile, WriteFile};
 pub use file_task::{PackFiles, PatchFiles, SearchStream, UnpackFiles};
 pub use follow::{Follow, FollowEvent, Output, Until};
+pub use port::{PortEvent, PortFollow, PortStream};
 pub use process::OutputRange;
 
 /// The example in the document is compiled.

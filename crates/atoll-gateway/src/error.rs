@@ -2,6 +2,7 @@
 //!
 //! What went wrong inside is logged where it happens; an answer never holds paths of secrets, variables or commands.
 
+use std::io;
 use std::time::Duration;
 
 use atoll_protocol::{ErrorAnswer, ErrorBody, ErrorCode, SandboxName, Verb};
@@ -102,12 +103,60 @@ pub enum Error {
         /// The name.
         name: SandboxName,
     },
+    /// Nothing runs in it.
+    #[error("sandbox {name} is stopped: there is nothing to pause")]
+    SandboxStopped {
+        /// The name.
+        name: SandboxName,
+    },
     /// Too many sandboxes.
     #[error("there are {max} sandboxes already")]
     SandboxLimit {
         /// How many there may be.
         max: usize,
     },
+    /// No preview there, for whatever reason.
+    #[error("there is no preview at this address")]
+    PreviewNotFound,
+    /// Nobody exposed it.
+    #[error("port {port} is not exposed")]
+    PortNotExposed {
+        /// The port.
+        port: u16,
+    },
+    /// Private, and nothing came that lets one in.
+    #[error("this preview is private")]
+    PreviewClosed,
+    /// Private, and another page asks.
+    #[error("this preview is private, and was asked for by another page")]
+    PreviewForeign,
+    /// It sleeps.
+    #[error("sandbox {name} sleeps")]
+    PreviewAsleep {
+        /// The name.
+        name: SandboxName,
+    },
+    /// Too much at once.
+    #[error("{max} requests to this sandbox's ports are open already")]
+    PreviewBusy {
+        /// How many there may be.
+        max: usize,
+    },
+    /// The program hung up.
+    #[error("the program on port {port} ended the connection before it had answered")]
+    PreviewBroken {
+        /// The port.
+        port: u16,
+    },
+    /// Too many exposed ports.
+    #[error("a sandbox has at most {max} exposed ports")]
+    PreviewLimit {
+        /// How many there may be.
+        max: usize,
+    },
+    /// A preview's host name at the API.
+    #[error("this is the API, and previews are served elsewhere")]
+    Misdirected,
     /// The agent itself said why.
     #[error("{}", .body.message)]
     Agent {
@@ -125,12 +174,59 @@ pub enum Error {
     /// The server is about to end.
     #[error("the server is about to end")]
     ShuttingDown,
+    /// The disk does not take it.
+    #[error("{}: failed to {what}", .trouble.words())]
+    Disk {
+        /// Why.
+        trouble: DiskTrouble,
+        /// What was to be done.
+        what: String,
+    },
     /// Our own failure.
     #[error("{what}")]
     Internal {
         /// What failed.
         what: String,
     },
+}
+
+/// Why a disk takes no writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskTrouble {
+    /// No room.
+    Full,
+    /// Mounted so, or turned so by the kernel after an error.
+    ReadOnly,
+}
+
+impl DiskTrouble {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Full => "there is no room on the server's disk",
+            Self::ReadOnly => "the server's disk is read-only",
+        }
+    }
+
+    fn of_io(error: &io::Error) -> Option<Self> {
+        let is_full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let is_read_only = error.kind() == io::ErrorKind::ReadOnlyFilesystem;
+        Self::of(is_full, is_read_only)
+    }
+
+    /// SQLite says which only for some files: it makes its journal anew, and cannot open that on a read-only disk.
+    fn of_registry(error: &rusqlite::Error) -> Option<Self> {
+        let code = error.sqlite_error_code()?;
+        let is_read_only = matches!(code, rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen);
+        Self::of(code == rusqlite::ErrorCode::DiskFull, is_read_only)
+    }
+
+    fn of(is_full: bool, is_read_only: bool) -> Option<Self> {
+        match (is_full, is_read_only) {
+            (true, _) => Some(Self::Full),
+            (false, true) => Some(Self::ReadOnly),
+            (false, false) => None,
+        }
+    }
 }
 
 fn verb_name(verb: Verb) -> &'static str {
@@ -156,6 +252,22 @@ impl Error {
         Self::Internal { what: format!("failed to {what}: {error}") }
     }
 
+    /// A file of ours could not be written, while doing `what`.
+    pub(crate) fn io(what: &str, error: &io::Error) -> Self {
+        match DiskTrouble::of_io(error) {
+            Some(trouble) => Self::Disk { trouble, what: what.to_owned() },
+            None => Self::internal(what, error),
+        }
+    }
+
+    /// The registry could not do `what`.
+    pub(crate) fn registry(what: &str, error: &rusqlite::Error) -> Self {
+        match DiskTrouble::of_registry(error) {
+            Some(trouble) => Self::Disk { trouble, what: what.to_owned() },
+            None => Self::internal(what, error),
+        }
+    }
+
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -172,10 +284,21 @@ impl Error {
             Self::SandboxNotFound { .. } => ErrorCode::SandboxNotFound,
             Self::SandboxDiffers { .. } => ErrorCode::SandboxDiffers,
             Self::SandboxPaused { .. } => ErrorCode::SandboxPaused,
+            Self::SandboxStopped { .. } => ErrorCode::SandboxStopped,
             Self::SandboxLimit { .. } => ErrorCode::SandboxLimit,
+            Self::PreviewNotFound | Self::PortNotExposed { .. } => ErrorCode::PreviewNotFound,
+            Self::PreviewClosed => ErrorCode::Unauthorized,
+            Self::PreviewForeign => ErrorCode::Forbidden,
+            Self::PreviewAsleep { .. } => ErrorCode::PreviewAsleep,
+            Self::PreviewBusy { .. } => ErrorCode::PreviewBusy,
+            Self::PreviewBroken { .. } => ErrorCode::PreviewBroken,
+            Self::PreviewLimit { .. } => ErrorCode::PreviewLimit,
+            Self::Misdirected => ErrorCode::Misdirected,
             Self::Agent { body } => body.code,
             Self::AgentUnavailable { .. } => ErrorCode::AgentUnavailable,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
+            Self::Disk { trouble: DiskTrouble::Full, .. } => ErrorCode::DiskFull,
+            Self::Disk { trouble: DiskTrouble::ReadOnly, .. } => ErrorCode::DiskReadOnly,
             Self::Internal { .. } => ErrorCode::Internal,
         }
     }
@@ -190,9 +313,18 @@ impl Error {
             Self::IdempotencyConflict => "use a new key for a new request",
             Self::SandboxDiffers { .. } => "leave these options out, or delete the sandbox first",
             Self::SandboxPaused { .. } => "resume it first",
+            Self::SandboxStopped { .. } => "start it first",
+            Self::Disk { trouble: DiskTrouble::Full, .. } => "make room on the disk that holds the server's state",
+            Self::Disk { trouble: DiskTrouble::ReadOnly, .. } => {
+                "mount the disk that holds the server's state for writing; the kernel's log says why it is not"
+            }
             Self::SandboxLimit { .. } => "delete some that are not needed, or raise the server's limit",
             Self::TokenLimit { .. } => "revoke some that are not needed",
             Self::AgentUnavailable { .. } => "try again: a sandbox whose agent is gone is started on its next use",
+            Self::PreviewClosed => "open a signed link, or send `Authorization: Bearer TOKEN`",
+            Self::PreviewAsleep { .. } => "use the sandbox, and it wakes; or expose the port with `wake`",
+            Self::PreviewBusy { .. } => "try again when some of them have ended",
+            Self::PreviewLimit { .. } => "unexpose some that are not needed",
             Self::Agent { body } => return body.hint.clone(),
             Self::Invalid { .. }
             | Self::RouteNotFound
@@ -201,6 +333,11 @@ impl Error {
             | Self::RateLimited { .. }
             | Self::TokenNotFound { .. }
             | Self::SandboxNotFound { .. }
+            | Self::PreviewNotFound
+            | Self::PortNotExposed { .. }
+            | Self::PreviewForeign
+            | Self::PreviewBroken { .. }
+            | Self::Misdirected
             | Self::ShuttingDown
             | Self::Internal { .. } => return None,
         };
@@ -223,9 +360,20 @@ impl Error {
             | Self::TokenLimit { .. }
             | Self::SandboxNotFound { .. }
             | Self::SandboxPaused { .. }
+            | Self::SandboxStopped { .. }
             | Self::SandboxLimit { .. }
+            | Self::PreviewNotFound
+            | Self::PortNotExposed { .. }
+            | Self::PreviewClosed
+            | Self::PreviewForeign
+            | Self::PreviewAsleep { .. }
+            | Self::PreviewBusy { .. }
+            | Self::PreviewBroken { .. }
+            | Self::PreviewLimit { .. }
+            | Self::Misdirected
             | Self::AgentUnavailable { .. }
             | Self::ShuttingDown
+            | Self::Disk { .. }
             | Self::Internal { .. } => None,
         }
     }
@@ -239,13 +387,13 @@ impl Error {
     fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Self::Unauthorized { .. } = self {
+        if let Self::Unauthorized { .. } | Self::PreviewClosed = self {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if let Self::RateLimited { after } = self {
             headers.insert(RETRY_AFTER, HeaderValue::from(after.as_secs() + 1));
         }
-        if let Self::ShuttingDown = self {
+        if let Self::ShuttingDown | Self::PreviewBusy { .. } = self {
             headers.insert(RETRY_AFTER, HeaderValue::from(1));
         }
         headers

@@ -12,9 +12,10 @@ use crate::app::App;
 use crate::auth::{Auth, Mode, Rate};
 use crate::fleet::{Fleet, Ground};
 use crate::metrics::Metrics;
-use crate::placement::{Local, LocalOptions};
+use crate::placement::{Local, LocalOptions, Placement};
+use crate::preview::{Domain, Signer, Site};
 use crate::registry::{Disk, Registry};
-use crate::server::{self, Limits, Listeners, Server, TlsFiles};
+use crate::server::{self, Limits, Listeners, PreviewListen, Server, TlsFiles};
 use crate::{Error, routes};
 
 /// The file in the state directory that holds the first token.
@@ -46,14 +47,29 @@ pub struct Options {
     pub sandboxes_max: usize,
     /// What clients may use.
     pub limits: Limits,
+    /// Where previews are.
+    pub preview: PreviewOptions,
     /// The OpenAPI document of everything that can be reached through this server, as JSON.
     pub document: &'static str,
 }
+
+/// Where previews are.
+#[derive(Debug, Clone, Default)]
+pub struct PreviewOptions {
+    /// Where to listen for them; the API is never there.
+    pub listen: PreviewListen,
+    /// Below which domain their host names are.
+    pub domain: Domain,
+}
+
+/// The file in the state directory that holds the key which signs links to previews.
+const PREVIEW_KEY: &str = "preview-key";
 
 /// A gateway that listens.
 pub struct Gateway {
     server: Server,
     listeners: Listeners,
+    placement: Arc<Local>,
     _lock: File,
 }
 
@@ -66,14 +82,15 @@ impl std::fmt::Debug for Gateway {
 impl Gateway {
     /// Opens the state, finds the agents that live, and listens.
     pub async fn start(options: Options) -> Result<Self, Error> {
-        let disk = Disk::open(&options.state).map_err(|error| Error::internal("make the state directory", error))?;
+        let disk = Disk::open(&options.state).map_err(|error| Error::io("make the state directory", &error))?;
         let lock = lock(&options.state)?;
         let registry = Registry::open(&options.state.join("registry.db"))?;
         let metrics = Arc::new(Metrics::default());
+        discard_pool(&disk);
         empty_trash(&disk, options.local.remove);
         let placement = Arc::new(Local::new(options.local.clone(), disk.clone()));
         let fleet = Fleet::adopt(Ground {
-            placement,
+            placement: Arc::clone(&placement) as _,
             registry: registry.clone(),
             disk,
             metrics: Arc::clone(&metrics),
@@ -84,21 +101,29 @@ impl Gateway {
         let root = options.state.join(ROOT_TOKEN);
         let auth = Auth::load(options.auth, options.rate, registry.clone(), &root).await?;
         let (draining, watching) = watch::channel(false);
+        let socket = options.state.join(SOCKET);
+        let (tls, plaintext) = (options.tls.as_ref(), options.plaintext_anywhere);
+        let listeners = server::bind(&options.listen, &options.preview.listen, &socket, tls, plaintext).await?;
+        let site = Site {
+            domain: options.preview.domain,
+            signer: Signer::load(&options.state.join(PREVIEW_KEY))?,
+            address: listeners.previews.first().and_then(|listener| listener.local_addr().ok()),
+            scheme: if tls.is_some() { "https" } else { "http" },
+        };
         let app = App {
             fleet,
             auth: Arc::new(auth),
             mode: options.auth,
             registry,
             metrics: Arc::clone(&metrics),
+            preview: Arc::new(site),
             json_max: options.limits.json_bytes,
             document: options.document,
             draining: watching,
         };
-        let socket = options.state.join(SOCKET);
-        let listeners =
-            server::bind(&options.listen, &socket, options.tls.as_ref(), options.plaintext_anywhere).await?;
-        let server = Server { router: routes::router(app), limits: options.limits, metrics, draining };
-        Ok(Self { server, listeners, _lock: lock })
+        let server = Server { router: routes::router(app.clone()), app, limits: options.limits, metrics, draining };
+        placement.get_ready();
+        Ok(Self { server, listeners, placement, _lock: lock })
     }
 
     /// Where it listens, with the ports that were chosen.
@@ -106,22 +131,35 @@ impl Gateway {
         self.listeners.addresses()
     }
 
+    /// Where it listens for previews.
+    pub fn preview_addresses(&self) -> Vec<SocketAddr> {
+        self.listeners.previews.iter().filter_map(|listener| listener.local_addr().ok()).collect()
+    }
+
     /// Serves until `end` is ready and what was begun is done.
     pub async fn run(self, end: impl Future<Output = ()>) {
         self.server.run(self.listeners, end).await;
+        self.placement.close().await;
     }
 }
 
 /// Two gateways over one state would not know of each other's changes.
 fn lock(state: &Path) -> Result<File, Error> {
     let path = state.join("lock");
-    let file = File::create(&path).map_err(|error| Error::internal(&format!("make {}", path.display()), error))?;
+    let file = File::create(&path).map_err(|error| Error::io(&format!("make {}", path.display()), &error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
             Err(Error::invalid(format!("another server uses {}: end it first", state.display())))
         }
         Err(TryLockError::Error(error)) => Err(Error::internal(&format!("lock {}", path.display()), error)),
+    }
+}
+
+/// What earlier gateways had made ahead. Agents that still end remove theirs themselves, or find nothing.
+fn discard_pool(disk: &Disk) {
+    for entry in std::fs::read_dir(disk.pool()).into_iter().flatten().flatten() {
+        drop(std::fs::rename(entry.path(), disk.trash().join(entry.file_name())));
     }
 }
 

@@ -56,7 +56,7 @@ impl Floor {
             base,
             count,
             sources: plan.sources.iter().map(|tree| (tree.path.clone(), tree.read_only, tree.idmapped)).collect(),
-            steps: plan.steps.clone(),
+            steps: [plan.steps.clone(), plan.closing("floor")].concat(),
             argv: argv.iter().map(|word| word.as_bytes().to_vec()).collect(),
         };
         let started = Instant::now();

@@ -23,7 +23,7 @@ pub mod wire;
 
 pub use channel::{Channel, Packed, pack, unpack};
 pub use keeper::remove_directory;
-pub use launch::{Ids, Keeper, LaunchError, Launched, Launcher};
+pub use launch::{Ids, Keeper, LaunchError, Launched, Launcher, Staged};
 pub use plan::{Plan, Source, Step};
 pub use root::{HostRoot, RootError};
 pub use spec::{Disk, IdMap, Isolation, Spec};

@@ -107,7 +107,7 @@ pub struct Plan {
     pub storage: Vec<(String, u32)>,
     /// Trees passed to init with the plan.
     pub sources: Vec<Source>,
-    /// What init does.
+    /// What init does before the sandbox has a name. What follows then is [`Plan::closing`].
     pub steps: Vec<Step>,
 }
 
@@ -142,8 +142,7 @@ impl Plan {
 
     /// A full sandbox.
     pub fn isolated(spec: &Spec) -> Self {
-        let mut steps =
-            vec![Step::OwnCgroupRoot, Step::Hostname { name: spec.name.clone() }, Step::Loopback, Step::Private];
+        let mut steps = vec![Step::OwnCgroupRoot, Step::Loopback, Step::Private];
         let sources = sources(spec);
         if !spec.privileged {
             steps.extend(
@@ -154,8 +153,6 @@ impl Plan {
         roots(spec, &mut steps);
         devices(spec, &mut steps);
         kernel_views(&mut steps);
-        identity_files(spec, &mut steps);
-        confine(&mut steps);
         Self {
             namespaces: namespaces(),
             ids: Some(spec.ids),
@@ -163,6 +160,18 @@ impl Plan {
             sources: if spec.privileged { sources } else { Vec::new() },
             steps,
         }
+    }
+
+    /// The last steps: the sandbox gets its name, and is closed. Apart, because they are the only ones that a sandbox made
+    /// ahead of its time waits with.
+    pub fn closing(&self, name: &str) -> Vec<Step> {
+        if self.namespaces == 0 {
+            return Vec::new();
+        }
+        let mut steps = vec![Step::Hostname { name: name.to_owned() }];
+        identity_files(name, &mut steps);
+        confine(&mut steps);
+        steps
     }
 }
 
@@ -258,8 +267,7 @@ fn kernel_views(steps: &mut Vec<Step>) {
     steps.extend(MASKED.iter().map(|name| Step::Mask { path: format!("{proc}/{name}") }));
 }
 
-fn identity_files(spec: &Spec, steps: &mut Vec<Step>) {
-    let name = &spec.name;
+fn identity_files(name: &str, steps: &mut Vec<Step>) {
     let hosts = format!("127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 {name}\n");
     let file =
         |path: &str, content: String| Step::File { path: format!("{STAGE}/root/etc/{path}"), content, mode: 0o644 };

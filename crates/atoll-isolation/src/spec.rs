@@ -59,8 +59,6 @@ pub struct Disk {
 /// One sandbox to be made.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Spec {
-    /// Its name, which becomes its host name.
-    pub name: String,
     /// The id map.
     pub ids: IdMap,
     /// The prepared base of the root: /etc and empty mount points.

@@ -16,13 +16,16 @@ mod id;
 mod kill;
 mod lifecycle;
 mod output;
+mod port;
 mod process;
 mod sandbox;
 mod screen;
 mod session;
 mod signal;
 mod snapshot;
+mod spare;
 mod start;
+mod strict;
 mod terminal;
 mod time;
 mod token;
@@ -55,6 +58,9 @@ pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
 pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};
 pub use lifecycle::{CreateSandbox, PatchSandbox, SandboxList, SandboxRecord, StopReason};
 pub use output::{Capture, Encoding, ExecResult, Gap, OutputEnd, OutputEvent, OutputPage, Stream, Truncation};
+pub use port::{
+    ExposePort, LinkRequest, PortClosed, PortInfo, PortList, Preview, PreviewLink, PreviewList, Visibility,
+};
 pub use process::{KillReceipt, ProcessInfo, ProcessList, ProcessState, StdinReceipt};
 pub use sandbox::{Isolation, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage};
 pub use screen::ScreenInfo;
@@ -66,7 +72,9 @@ pub use signal::{Signal, UnknownSignal};
 pub use snapshot::{
     ExactText, NotCarriedInfo, ResourceLimit, ShellAlias, ShellFunction, ShellTrap, ShellVariable, SnapshotInfo,
 };
+pub use spare::{AgentReady, SpareOrder, SparePrepared};
 pub use start::{ReadyCondition, RestartPolicy, StartRequest, StdinMode};
+pub use strict::Strict;
 pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalList, TerminalRequest, WindowSize};
 pub use time::Timestamp;
 pub use token::{CreateToken, NewToken, Scope, TokenInfo, TokenList, Verb};

@@ -1,6 +1,7 @@
 //! What our ends of a command are made of: pipes, or a pseudo-terminal that is both.
 
 use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::Arc;
 
 use atoll_isolation::blocked::Awaited;
@@ -18,13 +19,28 @@ const TERMINAL_READ: usize = 4 * 1024;
 /// Where output comes from.
 #[derive(Debug)]
 pub(crate) enum Source {
+    /// A pipe that nobody waits for yet: most commands are over before it pays to.
+    Unheard(OwnedFd),
     Pipe(pipe::Receiver),
     Terminal(Arc<Pty>),
 }
 
 impl Source {
+    /// From here on it can be waited for.
+    pub(crate) fn listen(&mut self) -> io::Result<()> {
+        if let Self::Unheard(fd) = self {
+            // A second descriptor, so that nothing is lost if it cannot be done.
+            let heard = fd.try_clone()?;
+            // Made here, so there is nothing to check: one call instead of four.
+            rustix::io::ioctl_fionbio(&heard, true)?;
+            *self = Self::Pipe(pipe::Receiver::from_owned_fd_unchecked(heard)?);
+        }
+        Ok(())
+    }
+
     pub(crate) async fn readable(&self) {
         match self {
+            Self::Unheard(_) => std::future::pending().await,
             // An error here is found again by the read that follows.
             Self::Pipe(pipe) => drop(pipe.readable().await),
             Self::Terminal(pty) => pty.readable().await,
@@ -34,6 +50,7 @@ impl Source {
     /// Reads into the spare room of the buffer, without waiting. 0 is the end.
     pub(crate) fn try_read(&self, buffer: &mut BytesMut) -> io::Result<usize> {
         match self {
+            Self::Unheard(_) => Err(io::ErrorKind::WouldBlock.into()),
             Self::Pipe(pipe) => pipe.try_read_buf(buffer),
             Self::Terminal(pty) => {
                 let (filled, room) = (buffer.len(), buffer.capacity());
@@ -48,7 +65,8 @@ impl Source {
     /// What lies there at this moment, and no more: a writer that goes on cannot hold us up.
     pub(crate) fn drain(&self) -> Option<Bytes> {
         match self {
-            Self::Pipe(pipe) => drain_pipe(pipe),
+            Self::Unheard(pipe) => drain_pipe(pipe.as_fd()),
+            Self::Pipe(pipe) => drain_pipe(pipe.as_fd()),
             Self::Terminal(pty) => drain_terminal(pty),
         }
     }
@@ -57,12 +75,12 @@ impl Source {
     pub(crate) fn enlarge(&self, size: usize) {
         match self {
             Self::Pipe(pipe) => drop(rustix::pipe::fcntl_setpipe_size(pipe, size)),
-            Self::Terminal(_) => {}
+            Self::Unheard(_) | Self::Terminal(_) => {}
         }
     }
 }
 
-fn drain_pipe(pipe: &pipe::Receiver) -> Option<Bytes> {
+fn drain_pipe(pipe: BorrowedFd<'_>) -> Option<Bytes> {
     let waiting = usize::try_from(rustix::io::ioctl_fionread(pipe).ok()?).ok()?;
     if waiting == 0 {
         return None;

@@ -169,6 +169,12 @@ pub enum Error {
         /// The id.
         id: String,
     },
+    /// Nothing listens there.
+    #[error("nothing listens on port {port} in the sandbox")]
+    PortClosed {
+        /// The port.
+        port: u16,
+    },
     /// The wait's own time was up.
     #[error("waited {millis} ms in vain until {what}")]
     WaitTimeout {
@@ -274,6 +280,12 @@ pub enum Error {
     /// It took too long.
     #[error("git took longer than it may, and was ended")]
     GitTimeout,
+    /// No writes.
+    #[error("the disk is read-only: failed to {what}")]
+    DiskReadOnly {
+        /// Doing what.
+        what: String,
+    },
     /// Our own failure.
     #[error("{what}")]
     Internal {
@@ -310,6 +322,7 @@ impl Error {
             Self::TerminalAlreadyExists { .. } => ErrorCode::TerminalAlreadyExists,
             Self::TerminalEnded { .. } => ErrorCode::TerminalEnded,
             Self::TerminalReadOnly { .. } => ErrorCode::TerminalReadOnly,
+            Self::PortClosed { .. } => ErrorCode::PortClosed,
             Self::WaitTimeout { .. } => ErrorCode::WaitTimeout,
             Self::LimitUnavailable { .. } => ErrorCode::LimitUnavailable,
             Self::IsolationUnavailable { .. } => ErrorCode::IsolationUnavailable,
@@ -326,6 +339,7 @@ impl Error {
             Self::GitFailed { .. } => ErrorCode::GitFailed,
             Self::GitAuthenticationFailed { .. } => ErrorCode::GitAuthenticationFailed,
             Self::GitTimeout => ErrorCode::GitTimeout,
+            Self::DiskReadOnly { .. } => ErrorCode::DiskReadOnly,
             Self::Internal { .. } => ErrorCode::Internal,
         }
     }
@@ -358,7 +372,12 @@ impl Error {
             Self::ShellNotSupported { .. } => {
                 Some("a session needs a bash that can load builtins (`enable -f`); exec needs any sh".to_owned())
             }
+            Self::PortClosed { .. } => Some("start a server inside that listens on it, on any address".to_owned()),
             Self::DiskFull { .. } => Some("make room on the disk that holds the sandbox's storage".to_owned()),
+            Self::DiskReadOnly { .. } => Some(
+                "mount the disk that holds the sandbox's storage for writing; the kernel's log says why it is not"
+                    .to_owned(),
+            ),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
             Self::File { failure } => file_hint(failure.kind).map(str::to_owned),
             Self::CursorTooOld { .. } => {
@@ -411,6 +430,9 @@ impl Error {
     pub(crate) fn io(what: &str, error: &io::Error) -> Self {
         if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
             return Self::DiskFull { what: what.to_owned() };
+        }
+        if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+            return Self::DiskReadOnly { what: what.to_owned() };
         }
         Self::Internal { what: format!("failed to {what}: {error}") }
     }

@@ -143,7 +143,10 @@ impl Home {
     pub(crate) fn claim_ids(&self, dir: &SandboxDir) -> Result<Ids, KeptError> {
         let noted = dir.path.join(IDS);
         if let Some(base) = std::fs::read_to_string(&noted).ok().and_then(|text| text.trim().parse().ok()) {
-            return Ids::claim_again(base)?.ok_or(KeptError::Busy("another sandbox has the ids that own its files"));
+            let ids = Ids::claim_again(base)?;
+            let ids = ids.ok_or(KeptError::Busy("another sandbox has the ids that own its files"))?;
+            self.reserve_again(base, &dir.path)?;
+            return Ok(ids);
         }
         let ids = Ids::claim_unless(|base| self.is_reserved(base))?;
         if let (true, IdMap::Range { base, .. }) = (dir.kept, ids.map()) {
@@ -161,6 +164,21 @@ impl Home {
     fn reserve(&self, base: u32, kept: &Path) -> io::Result<()> {
         std::fs::create_dir_all(self.state.join("ids"))?;
         std::os::unix::fs::symlink(std::path::absolute(kept)?, self.reservation(base))
+    }
+
+    /// A link that leads nowhere is left by a directory that was moved.
+    fn reserve_again(&self, base: u32, kept: &Path) -> io::Result<()> {
+        if self.is_reserved(base) { Ok(()) } else { self.reserve(base, kept) }
+    }
+
+    /// Follows a kept directory to where it is now.
+    pub(crate) fn moved(&self, dir: &mut SandboxDir, path: &Path, ids: Option<&Ids>) -> io::Result<()> {
+        path.join("lock").metadata()?;
+        path.clone_into(&mut dir.path);
+        match ids.map(Ids::map) {
+            Some(IdMap::Range { base, .. }) => self.reserve_again(base, path),
+            Some(IdMap::Own { .. }) | None => Ok(()),
+        }
     }
 
     fn is_reserved(&self, base: u32) -> bool {

@@ -80,7 +80,7 @@ pub(crate) fn make<'a>(
     let (stdout_ours, stdout) = output_pipe(owner)?;
     let (stderr_ours, stderr) = output_pipe(owner)?;
     let (stdin_ours, stdin) = input(stdin, null, owner)?;
-    let (stdout_ours, stderr_ours) = (Reader::of_pipe(stdout_ours)?, Reader::of_pipe(stderr_ours)?);
+    let (stdout_ours, stderr_ours) = (Reader::of_pipe(stdout_ours), Reader::of_pipe(stderr_ours));
     let ours = OurEnds { stdin: stdin_ours, stdout: stdout_ours, stderr: Some(stderr_ours), terminal: None };
     Ok((ChildEnds { stdin, stdout, stderr }, ours))
 }
@@ -101,7 +101,9 @@ pub(crate) fn of_terminal(pty: Pty) -> io::Result<(ChildEnds<'static>, OurEnds)>
 /// A pipe to read from, and the end to write to it.
 pub(crate) fn one_way() -> io::Result<(Reader, OwnedFd)> {
     let (ours, theirs) = output_pipe(None)?;
-    Ok((Reader::of_pipe(ours)?, theirs))
+    let mut reader = Reader::of_pipe(ours);
+    reader.listen()?;
+    Ok((reader, theirs))
 }
 
 fn output_pipe(owner: Option<(u32, u32)>) -> io::Result<(OwnedFd, OwnedFd)> {
@@ -171,10 +173,13 @@ impl Reader {
         Self { source, buffer: BytesMut::new(), size: SMALL }
     }
 
-    fn of_pipe(fd: OwnedFd) -> io::Result<Self> {
-        // Made here, so there is nothing to check: one call instead of four.
-        rustix::io::ioctl_fionbio(&fd, true)?;
-        Ok(Self::new(Source::Pipe(pipe::Receiver::from_owned_fd_unchecked(fd)?)))
+    fn of_pipe(fd: OwnedFd) -> Self {
+        Self::new(Source::Unheard(fd))
+    }
+
+    /// From here on it can be waited for. Until then it is only drained.
+    pub(crate) fn listen(&mut self) -> io::Result<()> {
+        self.source.listen()
     }
 
     /// Returns when there may be something to read.

@@ -1,42 +1,38 @@
-//! A sandbox: making it, running commands in it, destroying it.
+//! A sandbox: running commands in it, pausing it, destroying it. It is made in `making.rs`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::fs::Permissions;
 use std::io;
+use std::net::TcpStream;
 use std::os::fd::{AsFd, OwnedFd};
-use std::os::unix::fs::PermissionsExt;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
-use atoll_isolation::cgroup::{self, Group, Layout, Owner};
-use atoll_isolation::sys::{identity, process};
-use atoll_isolation::wire::Kept;
-use atoll_isolation::{
-    Disk, HostRoot, IdMap, Ids, Isolation, Keeper, LaunchError, Launched, Launcher, Plan, Spec, remove_directory,
-};
-use atoll_protocol::{KillReceipt, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
+use atoll_isolation::cgroup::{self, Group};
+use atoll_isolation::sys::process;
+use atoll_isolation::{Ids, Isolation, remove_directory};
+use atoll_protocol::{KillReceipt, PortInfo, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
 
 use crate::Error;
-use crate::command::{Command, check_variable};
+use crate::command::Command;
 use crate::exec::{Captures, ExecOutput};
 use crate::files::{Files, Watch};
 use crate::git::Git;
-use crate::home::{CGROUPS, Home, KeptError, SandboxDir, Storage};
-use crate::journal::{self, Restored};
+use crate::home::{SandboxDir, Storage};
+use crate::host::HostInner;
+use crate::journal::Restored;
 use crate::link::Link;
+use crate::making::{DESTROY_WITHIN, Made};
+use crate::port::{self, PortEvents};
 use crate::process::{self as processes, Begun, Filter, Process, ProcessSpec, Registry, Retention};
 use crate::session::{self, Session, SessionSpec};
-use crate::shared::{Parts, Shared, limit_error};
+use crate::shared::{Parts, Shared};
 use crate::terminal::{self, Terminal, TerminalSpec};
 
 /// What an answer holds of each output, if not told otherwise.
 pub(crate) const ANSWER_BYTES: usize = 1024 * 1024;
-
-/// How long a sandbox's processes may take to die when it is destroyed.
-const DESTROY_WITHIN: Duration = Duration::from_secs(30);
 
 /// How long the last words of what ran in it may take to be written down.
 const LAST_WORDS: Duration = Duration::from_secs(5);
@@ -76,238 +72,6 @@ pub struct SandboxOptions {
     pub without_cgroups: bool,
 }
 
-/// What this process needs to make sandboxes: the init program, the keeper, the layout of cgroups. Made once.
-#[derive(Debug, Clone)]
-pub struct Host {
-    inner: Arc<HostInner>,
-}
-
-#[derive(Debug)]
-struct HostInner {
-    home: Home,
-    launcher: Launcher,
-    keeper: Keeper,
-    layout: Layout,
-}
-
-impl Host {
-    /// Starts the keeper, and removes what earlier agents may have left.
-    pub fn new(home: Home) -> Result<Self, Error> {
-        let launcher = Launcher::new().map_err(|error| unavailable(&error))?;
-        let keeper = launcher.keeper().map_err(|error| unavailable(&error))?;
-        home.sweep();
-        let layout = detect_layout(&keeper);
-        Ok(Self { inner: Arc::new(HostInner { home, launcher, keeper, layout }) })
-    }
-
-    /// How this host's cgroups are laid out.
-    pub fn layout(&self) -> &Layout {
-        &self.inner.layout
-    }
-
-    /// Makes a sandbox.
-    pub async fn create(&self, options: SandboxOptions) -> Result<Sandbox, Error> {
-        for (name, value) in &options.env {
-            check_variable(name, Some(value))?;
-        }
-        let host = Arc::clone(&self.inner);
-        let made = tokio::task::spawn_blocking(move || Making::run(&host, options));
-        let made =
-            made.await.map_err(|error| Error::Internal { what: format!("making the sandbox failed: {error}") })??;
-        Sandbox::new(Arc::clone(&self.inner), made)
-    }
-}
-
-/// Looks at the cgroups by trying; should we be killed while we try, the keeper cleans up.
-fn detect_layout(keeper: &Keeper) -> Layout {
-    let tried = std::cell::RefCell::new(Vec::new());
-    let layout = Layout::detect_telling(&|path| {
-        // Without a keeper nothing can be made later either; that is where it is told.
-        keeper.keep(Kept::Cgroup, path).ok();
-        tried.borrow_mut().push(path.to_owned());
-    });
-    for path in tried.into_inner() {
-        keeper.forget(&path).ok();
-    }
-    layout
-}
-
-/// A sandbox whose init is ready.
-struct Made {
-    name: SandboxName,
-    options: SandboxOptions,
-    dir: SandboxDir,
-    ids: Option<Ids>,
-    group: Option<Group>,
-    launched: Launched,
-    kept: Vec<PathBuf>,
-    restored: Option<Restored>,
-}
-
-/// A sandbox in the making. What was made so far is removed if the rest fails.
-struct Making<'a> {
-    host: &'a HostInner,
-    kept: Vec<PathBuf>,
-    group: Option<Group>,
-}
-
-impl<'a> Making<'a> {
-    fn run(host: &'a HostInner, options: SandboxOptions) -> Result<Made, Error> {
-        let mut making = Self { host, kept: Vec::new(), group: None };
-        let made = making.make(options);
-        if made.is_err() {
-            making.undo();
-        }
-        made
-    }
-
-    fn make(&mut self, options: SandboxOptions) -> Result<Made, Error> {
-        let name = options.name.clone().map_or_else(random_name, Ok)?;
-        let dir = self.storage(&name, &options.storage)?;
-        let ids = match options.isolation {
-            Isolation::Namespaces => {
-                Some(self.host.home.claim_ids(&dir).map_err(|error| kept_error(&dir.path, error))?)
-            }
-            Isolation::None => None,
-        };
-        self.group = self.group(&dir, &name, &options, ids.as_ref().map(Ids::map))?;
-        let plan = plan(&self.host.home, &name, &dir, ids.as_ref().map(Ids::map))?;
-        let launched = self
-            .host
-            .launcher
-            .launch(&plan, &dir.path.join("disk"), self.group.as_ref())
-            .map_err(|error| unavailable(&error))?;
-        if let Some(group) = &self.group {
-            group.shelter_init(launched.pid).map_err(|error| limit_error(&error))?;
-        }
-        let restored = dir.kept.then(|| journal::open(&dir.path));
-        let (group, kept) = (self.group.take(), std::mem::take(&mut self.kept));
-        Ok(Made { name, options, dir, ids, group, launched, kept, restored })
-    }
-
-    fn keep(&mut self, kind: Kept, path: PathBuf) -> Result<(), Error> {
-        self.host.keeper.keep(kind, &path).map_err(|error| Error::io("tell the keeper", &error))?;
-        self.kept.push(path);
-        Ok(())
-    }
-
-    /// A kept directory is none of the keeper's business: only what lives over it is.
-    fn storage(&mut self, name: &SandboxName, storage: &Storage) -> Result<SandboxDir, Error> {
-        match storage {
-            Storage::Own => self.directory(name),
-            Storage::Kept(path) => self.host.home.open_kept(path).map_err(|error| kept_error(path, error)),
-        }
-    }
-
-    fn directory(&mut self, name: &SandboxName) -> Result<SandboxDir, Error> {
-        let home = self.host.home.clone();
-        let known = |path: &Path| self.keep(Kept::Directory, path.to_owned()).map_err(Failed::Told);
-        home.make_sandbox(name.as_str(), known).map_err(|error| match error {
-            Failed::Told(error) => error,
-            Failed::Io(error) if error.kind() == io::ErrorKind::AlreadyExists => {
-                Error::invalid(format!("a sandbox named {name} exists already"))
-            }
-            Failed::Io(error) => Error::io(&format!("make {}", home.sandbox_path(name.as_str()).display()), &error),
-        })
-    }
-
-    fn group(
-        &mut self,
-        dir: &SandboxDir,
-        name: &SandboxName,
-        options: &SandboxOptions,
-        ids: Option<IdMap>,
-    ) -> Result<Option<Group>, Error> {
-        let Limits { memory_bytes, pids, cpu_millis, open_files: _ } = options.limits;
-        let limits = cgroup::Limits { memory_bytes, pids, cpu_millis };
-        let layout = &self.host.layout;
-        let unlimited = limits == cgroup::Limits::default();
-        if options.without_cgroups && !unlimited {
-            return Err(Error::LimitUnavailable {
-                what: "limits need cgroups, which this sandbox is to do without".to_owned(),
-                hint: None,
-            });
-        }
-        // Without a tree a group is still of use for its limits (v1 alone).
-        if unlimited && (options.without_cgroups || matches!(layout.tree, cgroup::Tree::Unavailable { .. })) {
-            return Ok(None);
-        }
-        // Another name than the sandbox's own: two homes on one machine may use the same.
-        let group_name = format!("{name}-{}", random_text(6)?);
-        let paths = Group::paths(layout, &group_name);
-        let names: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
-        std::fs::write(dir.path.join(CGROUPS), names).map_err(|error| Error::io("note the cgroups", &error))?;
-        for path in paths {
-            self.keep(Kept::Cgroup, path)?;
-        }
-        let owner = ids.map(|ids| ids.root()).map(|(uid, gid)| Owner { uid, gid });
-        Group::create(layout, &group_name, &limits, owner).map(Some).map_err(|error| limit_error(&error))
-    }
-
-    /// Best effort: what cannot be removed now is still known to the keeper.
-    fn undo(&mut self) {
-        if let Some(group) = self.group.take() {
-            drop(group.destroy(DESTROY_WITHIN));
-        }
-        for path in self.kept.drain(..) {
-            if path.starts_with(&self.host.home.state) && remove_directory(&path).is_err() {
-                continue;
-            }
-            drop(self.host.keeper.forget(&path));
-        }
-    }
-}
-
-fn kept_error(path: &Path, error: KeptError) -> Error {
-    match error {
-        KeptError::Busy(why) => Error::StorageBusy { path: path.display().to_string(), why },
-        KeptError::Io(error) => Error::io(&format!("use {}", path.display()), &error),
-    }
-}
-
-/// Why a directory was not made.
-enum Failed {
-    Io(io::Error),
-    Told(Error),
-}
-
-impl From<io::Error> for Failed {
-    fn from(error: io::Error) -> Self {
-        Self::Io(error)
-    }
-}
-
-/// Without a wall a command may run as any user of the host: the way to the workspace is open, and nothing beside it.
-fn open_workspace(dir: &Path) -> io::Result<()> {
-    let workspace = dir.join("disk/workspace");
-    match std::fs::create_dir(&workspace) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
-        made => made?,
-    }
-    std::fs::set_permissions(&workspace, Permissions::from_mode(0o1777))?;
-    std::fs::set_permissions(dir.join("logs"), Permissions::from_mode(0o700))?;
-    std::fs::set_permissions(dir, Permissions::from_mode(0o711))
-}
-
-fn plan(home: &Home, name: &SandboxName, dir: &SandboxDir, ids: Option<IdMap>) -> Result<Plan, Error> {
-    let Some(ids) = ids else {
-        open_workspace(&dir.path).map_err(|error| Error::io("make the workspace", &error))?;
-        return Ok(Plan::unisolated());
-    };
-    let root =
-        HostRoot::prepare(&home.cache.join("roots")).map_err(|error| Error::Internal { what: error.to_string() })?;
-    let privileged = identity::user() == 0;
-    Ok(Plan::isolated(&Spec {
-        name: name.as_str().to_owned(),
-        ids,
-        base: root.base,
-        system: root.system,
-        disk: Disk { path: dir.path.join("disk") },
-        privileged,
-        idmapped: privileged,
-    }))
-}
-
 /// A handle on a live sandbox. Cheap to clone.
 ///
 /// It is ended by [`Sandbox::destroy`]. If the last handle is dropped without that, its processes end, and its files
@@ -331,7 +95,7 @@ struct Inner {
 }
 
 impl Sandbox {
-    fn new(host: Arc<HostInner>, made: Made) -> Result<Self, Error> {
+    pub(crate) fn new(host: Arc<HostInner>, made: Made) -> Result<Self, Error> {
         let Made { name, options, dir, ids, group, launched, kept, restored } = made;
         let cwd = match options.isolation {
             Isolation::Namespaces => PathBuf::from("/workspace"),
@@ -345,6 +109,7 @@ impl Sandbox {
             ids: ids.as_ref().map(Ids::map),
             group,
             proc: launched.proc,
+            init: launched.pid,
             storage: dir.path.clone(),
             cwd,
             env,
@@ -490,6 +255,21 @@ impl Sandbox {
     /// Opens a file inside, for reading and never waiting. What the descriptor is must be checked by the caller.
     pub async fn open(&self, path: &[u8]) -> Result<io::Result<OwnedFd>, Error> {
         self.inner.shared.link.open(path, 0).await
+    }
+
+    /// Ports on which something listens inside, lowest first, with who does where that can be known.
+    pub async fn ports(&self) -> Result<Vec<PortInfo>, Error> {
+        port::list(&self.inner.shared).await
+    }
+
+    /// What listens now, and ports as they open and close from then on.
+    pub async fn port_events(&self) -> Result<(Vec<PortInfo>, PortEvents), Error> {
+        PortEvents::begin(&self.inner.shared).await
+    }
+
+    /// Connects to a port inside: on its loopback, or wherever it is bound. The stream never waits.
+    pub async fn connect(&self, port: u16) -> Result<TcpStream, Error> {
+        port::connect(&self.inner.shared, port).await
     }
 
     /// What its processes use now. Counted where the sandbox has a limit; without one, nothing is known.
@@ -646,10 +426,6 @@ fn default_environment(isolation: Isolation) -> BTreeMap<OsString, OsString> {
     ])
 }
 
-fn random_name() -> Result<SandboxName, Error> {
-    SandboxName::new(format!("atoll-{}", random_text(8)?)).map_err(|error| Error::invalid(error.to_string()))
-}
-
 /// Lower-case letters and digits, five bits each.
 pub(crate) fn random_text(length: usize) -> Result<String, Error> {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
@@ -657,8 +433,4 @@ pub(crate) fn random_text(length: usize) -> Result<String, Error> {
     rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())
         .map_err(|error| Error::io("get random bytes", &error.into()))?;
     Ok(bytes.iter().map(|byte| char::from(LETTERS[usize::from(byte % 32)])).collect())
-}
-
-fn unavailable(error: &LaunchError) -> Error {
-    Error::IsolationUnavailable { what: error.to_string(), hint: error.hint().map(str::to_owned) }
 }

@@ -20,6 +20,7 @@ use crate::files::{Watches, Workers};
 use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
+use crate::port::Ports;
 use crate::process::Registry;
 use crate::sandbox::random_text;
 use crate::session::{Registry as Sessions, Spare};
@@ -41,6 +42,8 @@ pub(crate) struct Shared {
     pub(crate) ids: Option<IdMap>,
     pub(crate) group: Option<Group>,
     pub(crate) proc: OwnedFd,
+    /// Its init, where its processes are told from others only by descending from it.
+    pub(crate) top: Option<u32>,
     /// /dev/null, opened once.
     pub(crate) null: OwnedFd,
     pub(crate) storage: PathBuf,
@@ -56,6 +59,7 @@ pub(crate) struct Shared {
     pub(crate) workers: Workers,
     pub(crate) watches: Watches,
     pub(crate) shell: Shell,
+    pub(crate) ports: Ports,
     pub(crate) stopping: AtomicBool,
     pub(crate) paused: AtomicBool,
     /// How many commands may be young at once: see [`YOUNG`].
@@ -88,6 +92,7 @@ pub(crate) struct Parts {
     pub(crate) ids: Option<IdMap>,
     pub(crate) group: Option<Group>,
     pub(crate) proc: OwnedFd,
+    pub(crate) init: u32,
     pub(crate) storage: PathBuf,
     pub(crate) cwd: PathBuf,
     pub(crate) env: BTreeMap<OsString, OsString>,
@@ -98,7 +103,7 @@ pub(crate) struct Parts {
 
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Result<Self, Error> {
-        let Parts { link, isolation, ids, group, proc, storage, cwd, env, open_files, registry, journal } = parts;
+        let Parts { link, isolation, ids, group, proc, init, storage, cwd, env, open_files, registry, journal } = parts;
         Ok(Self {
             null: open_null()?,
             link,
@@ -106,6 +111,10 @@ impl Shared {
             ids,
             group,
             proc,
+            top: match isolation {
+                Isolation::Namespaces => None,
+                Isolation::None => Some(init),
+            },
             storage,
             cwd,
             env,
@@ -118,12 +127,18 @@ impl Shared {
             workers: Workers::default(),
             watches: Watches::default(),
             shell: Shell::default(),
+            ports: Ports::default(),
             stopping: AtomicBool::new(false),
             paused: AtomicBool::new(false),
             starts: Arc::new(Semaphore::new(starts_at_once())),
             id_prefix: random_text(6)?,
             next: AtomicU64::new(1),
         })
+    }
+
+    /// Whether its ports are its own.
+    pub(crate) fn has_own_network(&self) -> bool {
+        self.isolation == Isolation::Namespaces
     }
 
     /// A number for a new command, never used again in this sandbox.
@@ -188,6 +203,9 @@ impl Shared {
 pub(crate) fn limit_error(error: &atoll_isolation::cgroup::Error) -> Error {
     if matches!(error, atoll_isolation::cgroup::Error::Destroyed { .. }) {
         return Error::SandboxGone;
+    }
+    if matches!(error, atoll_isolation::cgroup::Error::OutOfRange { .. }) {
+        return Error::invalid(error.to_string());
     }
     Error::LimitUnavailable { what: error.to_string(), hint: error.hint().map(str::to_owned) }
 }

@@ -44,15 +44,20 @@ fn wait(mut word: File) -> ExitCode {
     ExitCode::from(code[0])
 }
 
+/// Keeps nothing of whoever started us. Output goes to `log` from here on.
+pub(crate) fn let_go(log: Option<&File>) -> io::Result<()> {
+    let null = File::options().read(true).write(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&null)?;
+    rustix::stdio::dup2_stdout(log.unwrap_or(&null))?;
+    rustix::stdio::dup2_stderr(log.unwrap_or(&null))?;
+    // A directory that we stand in could not be unmounted.
+    std::env::set_current_dir("/")
+}
+
 impl Parent {
     /// All is well: lets the caller go, with nothing of its left to us. Output goes to `log` from here on.
     pub(crate) fn ready(self, log: Option<File>) -> io::Result<()> {
-        let null = File::options().read(true).write(true).open("/dev/null")?;
-        rustix::stdio::dup2_stdin(&null)?;
-        rustix::stdio::dup2_stdout(log.as_ref().unwrap_or(&null))?;
-        rustix::stdio::dup2_stderr(log.as_ref().unwrap_or(&null))?;
-        // A directory that we stand in could not be unmounted.
-        std::env::set_current_dir("/")?;
+        let_go(log.as_ref())?;
         self.failed(0);
         Ok(())
     }

@@ -7,6 +7,7 @@ mod connect;
 mod detach;
 mod exit;
 mod failure;
+mod first_process;
 mod following;
 mod interrupts;
 mod local;
@@ -61,6 +62,10 @@ enum Command {
     Edit(Box<commands::edit::Arguments>),
     Watch(commands::watch::Arguments),
     Git(Box<commands::git::Arguments>),
+    Ports(commands::ports::Arguments),
+    Expose(commands::expose::Arguments),
+    Unexpose(commands::expose::Ending),
+    Forward(commands::forward::Arguments),
     Serve(Box<commands::serve::Arguments>),
     Token(commands::token::Arguments),
     Agent(commands::agent::Arguments),
@@ -71,6 +76,9 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    if std::env::args_os().nth(1).is_some_and(|role| role == commands::spare::NAME) {
+        return commands::spare::run();
+    }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
         Err(error) => return exit::usage(&error),
@@ -99,6 +107,10 @@ fn main() -> ExitCode {
         Command::Edit(arguments) => commands::edit::run(*arguments),
         Command::Watch(arguments) => commands::watch::run(arguments),
         Command::Git(arguments) => commands::git::run(*arguments),
+        Command::Ports(arguments) => commands::ports::run(arguments),
+        Command::Expose(arguments) => commands::expose::run(arguments),
+        Command::Unexpose(arguments) => commands::expose::end(arguments),
+        Command::Forward(arguments) => commands::forward::run(arguments),
         Command::Config(arguments) => commands::config::run(&arguments),
         Command::Completions(arguments) => commands::completions::run(&arguments, self::Arguments::command()),
         Command::Agent(arguments) => commands::agent::run(arguments),

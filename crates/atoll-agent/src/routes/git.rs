@@ -19,9 +19,8 @@ use futures_util::stream;
 use http::HeaderMap;
 use serde::Serialize;
 use tokio::sync::mpsc;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
 
+use super::Table;
 use crate::agent::Agent;
 use crate::error::{self, Refusal};
 use crate::{extract, sse};
@@ -30,17 +29,17 @@ use crate::{extract, sse};
 const WAITING: usize = 64;
 
 /// Every route with its description.
-pub(super) fn all() -> OpenApiRouter<Agent> {
-    OpenApiRouter::new()
-        .routes(routes!(clone))
-        .routes(routes!(status))
-        .routes(routes!(diff))
-        .routes(routes!(commit))
-        .routes(routes!(checkout))
-        .routes(routes!(branches))
-        .routes(routes!(log))
-        .routes(routes!(pull))
-        .routes(routes!(push))
+pub(super) fn all() -> Table {
+    Table::default()
+        .routes(routes!(self::clone))
+        .routes(routes!(self::status))
+        .routes(routes!(self::diff))
+        .routes(routes!(self::commit))
+        .routes(routes!(self::checkout))
+        .routes(routes!(self::branches))
+        .routes(routes!(self::log))
+        .routes(routes!(self::pull))
+        .routes(routes!(self::push))
 }
 
 /// Show how a repository is.

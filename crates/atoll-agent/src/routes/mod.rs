@@ -2,10 +2,15 @@
 //!
 //! A new thing gets a file here and a line in [`all`].
 
+#[macro_use]
+mod table;
+
 mod exec;
 mod files;
 mod git;
 mod output;
+mod port_connect;
+mod ports;
 mod process;
 mod process_attach;
 mod processes;
@@ -20,23 +25,17 @@ mod terminal_attach;
 mod terminals;
 mod watches;
 
-use axum::routing::get;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
-use crate::agent::Agent;
+pub(crate) use table::Table;
 
 /// Every route with its description.
-pub(crate) fn all() -> OpenApiRouter<Agent> {
-    OpenApiRouter::new()
+pub(crate) fn all() -> Table {
+    Table::default()
         .routes(routes!(sandbox::show, sandbox::delete))
         .routes(routes!(sandbox::pause))
         .routes(routes!(sandbox::resume))
         .routes(routes!(exec::exec))
         .routes(routes!(processes::start, processes::list))
         .routes(routes!(processes::kill))
-        // A process may be called so, too.
-        .route("/v1/processes/kill", get(process::show).delete(process::remove))
         .routes(routes!(process::show, process::remove))
         .routes(routes!(process::kill))
         .routes(routes!(process::signal))
@@ -55,6 +54,9 @@ pub(crate) fn all() -> OpenApiRouter<Agent> {
         .routes(routes!(session::fork))
         .routes(routes!(session::start))
         .routes(routes!(snapshot::of_session))
+        .routes(routes!(ports::list))
+        .routes(routes!(ports::events))
+        .routes(routes!(port_connect::connect))
         .routes(routes!(terminals::open, terminals::list))
         .routes(routes!(terminal::show, terminal::delete))
         .routes(routes!(terminal::resize))

@@ -17,6 +17,7 @@ mod files_come_and_go;
 mod git_is_the_sandboxes_own;
 mod input_is_written_at_offsets;
 mod output_is_read_by_cursor;
+mod ports_are_connected_to;
 mod processes_have_a_life_of_their_own;
 mod servers_come_and_go;
 mod sessions_remember;

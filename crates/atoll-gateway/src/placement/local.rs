@@ -1,35 +1,28 @@
 //! Agents as processes of this machine: one for each sandbox, with a socket in the sandbox's directory.
 //!
-//! An agent belongs to nobody: it goes into a session of its own, its first process ends when it is ready, and it goes
-//! on when the gateway ends, however that comes about. It is found again by its socket, and the kernel tells who
-//! listens there.
+//! An agent that serves a sandbox belongs to nobody: it is in a session of its own, keeps nothing of the gateway that
+//! started it, and goes on when that ends, however that comes about. It is found again by its socket, and the kernel
+//! tells who listens there.
 
 use std::fs::File;
 use std::io;
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 use std::time::Duration;
 
-use atoll_protocol::{ErrorAnswer, ErrorCode, SandboxName, SandboxSpec, SandboxState};
+use atoll_protocol::{ErrorCode, SandboxName, SandboxSpec, SandboxState};
 use hyper::Method;
 use rustix::process::Signal;
-use serde::Deserialize;
-use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::net::UnixStream;
-use tokio::process::{Child, ChildStdout};
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 
 use super::process::{Process, start_time};
-use super::{Agent, Placement, Promise, StartError, Wire};
+use super::spare::{Spare, Spares};
+use super::{Agent, DialError, Inside, Placement, Promise, StartError, Wire, dial};
 use crate::ask;
 use crate::registry::Disk;
-
-/// How long an agent may take to make its sandbox. It takes milliseconds; a machine that swaps may take its time.
-const READY_WITHIN: Duration = Duration::from_secs(30);
 
 /// How long a living agent may take to say that it is one.
 const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
@@ -44,32 +37,15 @@ const LOOK_EVERY: Duration = Duration::from_millis(50);
 /// Agents that may be starting at once: it is all work for the processors.
 const STARTING: usize = 8;
 
-/// The longest line in which an agent says that it is ready, or why not.
-const LINE_MAX: u64 = 64 * 1024;
-
-/// What an agent gets of our own environment: nothing that may be a secret of ours.
-const PASSED_ON: [&str; 12] = [
-    "PATH",
-    "HOME",
-    "USER",
-    "LOGNAME",
-    "LANG",
-    "TZ",
-    "ATOLL_HOME",
-    "XDG_STATE_HOME",
-    "XDG_CACHE_HOME",
-    "XDG_RUNTIME_DIR",
-    "RUST_LOG",
-    "RUST_BACKTRACE",
-];
-
 /// How agents are made here.
 #[derive(Debug, Clone)]
 pub struct LocalOptions {
     /// The program: this one, as a rule.
     pub program: PathBuf,
-    /// What stands before the agent's own arguments.
+    /// Its arguments, for an agent that waits for orders.
     pub arguments: Vec<String>,
+    /// How many plain sandboxes are made before anybody asks for one.
+    pub warm: usize,
     /// Removes a sandbox's directory, whatever its user made of the permissions in it.
     pub remove: fn(&Path) -> io::Result<()>,
 }
@@ -77,52 +53,32 @@ pub struct LocalOptions {
 /// See the module.
 #[derive(Debug)]
 pub struct Local {
-    options: LocalOptions,
+    options: Arc<LocalOptions>,
     disk: Disk,
-    starting: Arc<Semaphore>,
-}
-
-/// The first line of an agent's standard output.
-#[derive(Debug, Deserialize)]
-struct FirstLine {
-    #[serde(default)]
-    ready: bool,
+    spares: Spares,
+    starting: Semaphore,
 }
 
 impl Local {
     pub(crate) fn new(options: LocalOptions, disk: Disk) -> Self {
-        Self { options, disk, starting: Arc::new(Semaphore::new(STARTING)) }
+        let options = Arc::new(options);
+        let spares = Spares::new(Arc::clone(&options), disk.pool());
+        Self { options, disk, spares, starting: Semaphore::new(STARTING) }
     }
 
     async fn try_start(&self, name: &SandboxName, spec: &SandboxSpec) -> Result<Agent, StartError> {
-        let failed = |what: &str, error: &dyn std::fmt::Display| StartError::Failed(format!("{what}: {error}"));
-        let _turn = self.starting.acquire().await.map_err(|error| failed("cannot be started", &error))?;
+        let failed = |error: &dyn std::fmt::Display| StartError::Failed(format!("cannot be started: {error}"));
+        let _turn = self.starting.acquire().await.map_err(|error| failed(&error))?;
         let dir = self.disk.sandbox(name);
-        let mut child = self.spawn(&dir).map_err(|error| failed("cannot be started", &error))?;
-        let ready = timeout(READY_WITHIN, converse(&mut child, spec)).await;
-        match ready.unwrap_or_else(|_| Err(StartError::Failed("was not ready in time".to_owned()))) {
-            Ok(()) => {}
-            Err(refused @ StartError::Refused(_)) => return Err(refused),
-            Err(StartError::Failed(why)) => {
-                // It must not go on by itself after we said that there is none.
-                drop(child.kill().await);
-                return Err(StartError::Failed(with_last_words(&dir, why)));
-            }
-        }
-        // The child is not waited for here: tokio reaps what is dropped.
-        self.find_now(name).await.ok_or_else(|| StartError::Failed("ended as soon as it was ready".to_owned()))
-    }
-
-    #[expect(clippy::disallowed_methods, reason = "an agent is a process of the host, not of a sandbox")]
-    fn spawn(&self, dir: &Path) -> io::Result<Child> {
-        let log = File::options().create(true).append(true).mode(0o600).open(dir.join("agent.log"))?;
-        let mut command = std::process::Command::new(&self.options.program);
-        command.args(&self.options.arguments).args(["--socket", "agent.sock", "--storage", "storage"]);
-        command.args(["--spec", "-", "--log", "agent.log", "--json"]);
-        command.current_dir(dir).env_clear();
-        command.envs(PASSED_ON.iter().filter_map(|name| Some((name, std::env::var_os(name)?))));
-        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(log);
-        tokio::process::Command::from(command).spawn()
+        let spare = self.spares.take(is_plain(spec) && !dir.join("storage").exists());
+        let spare = spare.map_or_else(|| Spare::start(&self.options), Ok).map_err(|error| failed(&error))?;
+        let started = spare.serve(spec, &dir).await;
+        // Not before: it would be in the way of the one that somebody waits for.
+        self.spares.refill();
+        let pid = started.map_err(|error| with_last_words(&dir, error))?;
+        let address = dir.join("agent.sock").to_string_lossy().into();
+        let start = start_time(pid).ok_or_else(|| StartError::Failed("ended as soon as it was ready".to_owned()))?;
+        Ok(Agent { pid, start, address })
     }
 
     async fn find_now(&self, name: &SandboxName) -> Option<Agent> {
@@ -156,38 +112,20 @@ impl Local {
     }
 }
 
-/// Tells the agent what to make, and reads what it says to that.
-async fn converse(child: &mut Child, spec: &SandboxSpec) -> Result<(), StartError> {
-    let (Some(mut stdin), Some(stdout)) = (child.stdin.take(), child.stdout.take()) else {
-        return Err(StartError::Failed("cannot be talked to".to_owned()));
-    };
-    let spec = serde_json::to_vec(spec).map_err(|error| StartError::Failed(error.to_string()))?;
-    // An agent that ends at once says why on its output.
-    drop(stdin.write_all(&spec).await);
-    drop(stdin);
-    first_line(stdout).await
+/// Whether a sandbox that was made before anybody asked for it will do.
+fn is_plain(spec: &SandboxSpec) -> bool {
+    let plain = SandboxSpec::default();
+    spec.isolation == plain.isolation && spec.limits == plain.limits
 }
 
-async fn first_line(stdout: ChildStdout) -> Result<(), StartError> {
-    let mut line = String::new();
-    let read = BufReader::new(stdout.take(LINE_MAX)).read_line(&mut line).await;
-    read.map_err(|error| StartError::Failed(format!("cannot be read: {error}")))?;
-    if let Ok(FirstLine { ready: true }) = serde_json::from_str(&line) {
-        return Ok(());
-    }
-    match serde_json::from_str::<ErrorAnswer>(&line) {
-        Ok(answer) => Err(StartError::Refused(answer.error)),
-        Err(_) => Err(StartError::Failed("ended without a word".to_owned())),
-    }
-}
-
-/// The last line of its log, if it has one.
-fn with_last_words(dir: &Path, why: String) -> String {
+/// With the last line of its log, if it has one and said nothing itself.
+fn with_last_words(dir: &Path, error: StartError) -> StartError {
+    let StartError::Failed(why) = error else { return error };
     let log = std::fs::read_to_string(dir.join("agent.log")).unwrap_or_default();
-    match log.lines().rfind(|line| !line.trim().is_empty()) {
+    StartError::Failed(match log.lines().rfind(|line| !line.trim().is_empty()) {
         Some(words) => format!("{why}: {words}"),
         None => why,
-    }
+    })
 }
 
 /// Connects by way of a descriptor on the directory, so that its path may be as long as it likes.
@@ -197,6 +135,14 @@ async fn connect_below(dir: &Path) -> io::Result<UnixStream> {
 }
 
 impl Placement for Local {
+    fn get_ready(&self) {
+        self.spares.refill();
+    }
+
+    fn close<'a>(&'a self) -> Promise<'a, ()> {
+        Box::pin(self.spares.close())
+    }
+
     /// A gateway that was killed may have left an agent that was not ready yet. It holds the storage, so ours is refused
     /// until that one either answers, or has ended because there was nobody to tell that it is ready.
     fn start<'a>(&'a self, name: &'a SandboxName, spec: &'a SandboxSpec) -> Promise<'a, Result<Agent, StartError>> {
@@ -240,6 +186,13 @@ impl Placement for Local {
         Box::pin(async move {
             let dir = Path::new(&*agent.address).parent().unwrap_or(Path::new("/"));
             connect_below(dir).await.map(|stream| Box::new(stream) as Wire)
+        })
+    }
+
+    fn dial<'a>(&'a self, agent: &'a Agent, port: u16) -> Promise<'a, Result<Inside, DialError>> {
+        Box::pin(async move {
+            let dir = Path::new(&*agent.address).parent().unwrap_or(Path::new("/"));
+            dial::socket(connect_below(dir).await?, port).await
         })
     }
 

@@ -4,8 +4,10 @@
 //! A placement knows nothing of tokens, labels or idle clocks, and keeps nothing in memory that could be lost with the
 //! gateway.
 
+mod dial;
 mod local;
 mod process;
+mod spare;
 
 use std::fmt::Debug;
 use std::io;
@@ -15,6 +17,7 @@ use std::sync::Arc;
 use atoll_protocol::{ErrorBody, SandboxName, SandboxSpec};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub(crate) use dial::{DialError, Inside};
 pub use local::{Local, LocalOptions};
 
 /// What a placement promises.
@@ -50,6 +53,14 @@ pub(crate) enum StartError {
 
 /// A place for agents.
 pub(crate) trait Placement: Send + Sync + Debug {
+    /// Does ahead what can be done before anybody asks for a sandbox. Does not wait for it.
+    fn get_ready(&self) {}
+
+    /// Ends what was done ahead and is not needed.
+    fn close<'a>(&'a self) -> Promise<'a, ()> {
+        Box::pin(async {})
+    }
+
     /// Starts an agent that makes this sandbox over the files that it has; returns when it answers.
     fn start<'a>(&'a self, name: &'a SandboxName, spec: &'a SandboxSpec) -> Promise<'a, Result<Agent, StartError>>;
 
@@ -64,6 +75,11 @@ pub(crate) trait Placement: Send + Sync + Debug {
 
     /// Connects to an agent.
     fn connect<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<Wire>>;
+
+    /// Connects to a port inside a sandbox. Where the connection itself cannot be had, its agent carries the bytes.
+    fn dial<'a>(&'a self, agent: &'a Agent, port: u16) -> Promise<'a, Result<Inside, DialError>> {
+        Box::pin(async move { dial::through(self.connect(agent).await?, port).await })
+    }
 
     /// Removes everything of a sandbox that has no agent.
     fn remove<'a>(&'a self, name: &'a SandboxName) -> Promise<'a, io::Result<()>>;

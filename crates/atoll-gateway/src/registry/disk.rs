@@ -5,6 +5,7 @@
 //!                          storage/       files              (the runtime)
 //!                          agent.sock     its agent          (placement)
 //!                          agent.log      what it complains of
+//! <state>/pool/                           files of sandboxes that nobody has asked for yet
 //! <state>/trash/                          on its way out
 //! ```
 
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 
 use atoll_protocol::{Isolation, SandboxLimits, SandboxName, SandboxSpec, Timestamp};
 use serde::{Deserialize, Serialize};
+
+use crate::preview::Exposures;
 
 /// The version of `sandbox.json`.
 const VERSION: u32 = 1;
@@ -32,6 +35,8 @@ pub(crate) struct Stored {
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) sleep_after_ms: Option<u64>,
     pub(crate) keep_alive: bool,
+    #[serde(default)]
+    pub(crate) ports: Exposures,
 }
 
 impl Stored {
@@ -47,6 +52,7 @@ impl Stored {
             labels: BTreeMap::new(),
             sleep_after_ms: None,
             keep_alive: false,
+            ports: Exposures::new(),
         }
     }
 
@@ -74,7 +80,7 @@ impl Disk {
         let disk = Self { state: std::path::absolute(state)? };
         // What lies above is shared with sandboxes that have no server, and as open as they make it.
         std::fs::create_dir_all(disk.state.parent().unwrap_or(Path::new("/")))?;
-        for dir in [disk.sandboxes(), disk.trash()] {
+        for dir in [disk.sandboxes(), disk.pool(), disk.trash()] {
             std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
         }
         Ok(disk)
@@ -82,6 +88,11 @@ impl Disk {
 
     fn sandboxes(&self) -> PathBuf {
         self.state.join("sandboxes")
+    }
+
+    /// Files of sandboxes that nobody has asked for yet.
+    pub(crate) fn pool(&self) -> PathBuf {
+        self.state.join("pool")
     }
 
     /// What is on its way out.
@@ -94,17 +105,27 @@ impl Disk {
         self.sandboxes().join(name.as_str())
     }
 
-    /// Writes a sandbox's options; whole or not at all.
+    /// Writes a sandbox's options over those that are there; whole or not at all, also if the machine loses its power.
     pub(crate) fn write(&self, stored: &Stored) -> io::Result<()> {
+        self.put(stored, File::sync_all)?.settle()
+    }
+
+    /// Writes the options of a new sandbox. Other processes see them from now on; should the machine lose its power, they
+    /// last only if they have settled.
+    pub(crate) fn write_new(&self, stored: &Stored) -> io::Result<Unsettled> {
+        self.put(stored, |_| Ok(()))
+    }
+
+    fn put(&self, stored: &Stored, first: fn(&File) -> io::Result<()>) -> io::Result<Unsettled> {
         let dir = self.sandbox(&stored.name);
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
         let draft = dir.join("sandbox.json.new");
-        // Variables may be secrets.
-        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-        file.write_all(&serde_json::to_vec_pretty(stored)?)?;
-        file.sync_all()?;
-        std::fs::rename(draft, dir.join("sandbox.json"))?;
-        File::open(dir)?.sync_all()
+        let written = write_into(&dir, &draft, stored, first).inspect_err(|_| {
+            // Of one that is new nothing stays; the directory of any other is not empty, and stays.
+            drop(std::fs::remove_file(&draft));
+            drop(std::fs::remove_dir(&dir));
+        });
+        Ok(Unsettled { file: written?, dir })
     }
 
     /// Every sandbox whose options can be read, and the directories of those whose cannot.
@@ -129,6 +150,30 @@ impl Disk {
             renamed => renamed.map(|()| Some(trash)),
         }
     }
+}
+
+/// Options that were written and may not be on the disk yet.
+#[derive(Debug)]
+pub(crate) struct Unsettled {
+    file: File,
+    dir: PathBuf,
+}
+
+impl Unsettled {
+    /// Waits for the disk.
+    pub(crate) fn settle(self) -> io::Result<()> {
+        self.file.sync_all()?;
+        File::open(self.dir)?.sync_all()
+    }
+}
+
+/// Variables may be secrets.
+fn write_into(dir: &Path, draft: &Path, stored: &Stored, first: fn(&File) -> io::Result<()>) -> io::Result<File> {
+    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(draft)?;
+    file.write_all(&serde_json::to_vec_pretty(stored)?)?;
+    first(&file)?;
+    std::fs::rename(draft, dir.join("sandbox.json"))?;
+    Ok(file)
 }
 
 /// A directory under another name than its own was put there by hand, and is left alone.

@@ -40,14 +40,23 @@ fn set_up(channel: &mut Channel) -> io::Result<bool> {
     let Some((Request::Setup { setup }, fds)) = channel.receive()? else {
         return Err(io::Error::from_raw_os_error(libc::EPROTO));
     };
-    if let Err((step, error)) = prepare(&setup, fds) {
-        let step = u32::try_from(step).unwrap_or(u32::MAX);
-        channel.send(&Event::SetupFailed { step, errno: sys::errno(&error) }, &[])?;
-        return Err(error);
-    }
+    let before = setup.steps.len();
+    prepare(&setup, fds).or_else(|(step, error)| refuse_to_be(channel, step, error))?;
+    // A sandbox made ahead of its time waits here. Should its agent end, so does this.
+    let Some((Request::Close { steps }, _)) = channel.receive()? else {
+        return Err(io::Error::from_raw_os_error(libc::EPROTO));
+    };
+    apply::apply(&steps, Vec::new()).or_else(|(step, error)| refuse_to_be(channel, before + step, error))?;
     let proc = fd::open_at(libc::AT_FDCWD, b"/proc", libc::O_PATH | libc::O_DIRECTORY, 0)?;
     channel.send(&Event::Ready { version: VERSION }, &[proc.as_fd()])?;
     Ok(std::process::id() == 1)
+}
+
+/// Tells which step failed, and ends.
+fn refuse_to_be(channel: &Channel, step: usize, error: io::Error) -> io::Result<()> {
+    let step = u32::try_from(step).unwrap_or(u32::MAX);
+    channel.send(&Event::SetupFailed { step, errno: sys::errno(&error) }, &[])?;
+    Err(error)
 }
 
 fn prepare(setup: &Setup, fds: Vec<OwnedFd>) -> Result<(), (usize, io::Error)> {
@@ -156,7 +165,7 @@ impl Init {
 
     fn answer(&mut self, request: Request, fds: Vec<OwnedFd>) -> io::Result<()> {
         match request {
-            Request::Setup { .. } => Err(io::Error::from_raw_os_error(libc::EPROTO)),
+            Request::Setup { .. } | Request::Close { .. } => Err(io::Error::from_raw_os_error(libc::EPROTO)),
             Request::Spawn { tag, spawn } => self.spawn(tag, &spawn, &fds),
             Request::Sweep { tag, members, signal } => {
                 let count = self.reach(members).map_or(0, |reach| reach.signal(signal));
@@ -178,6 +187,7 @@ impl Init {
                 self.hand_out(tag, fd::open_without_magic(&path, flags, mode))
             }
             Request::Connect { tag, address } => self.hand_out(tag, network::connect(address.into())),
+            Request::Diagnose { tag } => self.hand_out(tag, network::diagnose()),
             Request::Ping { tag } => self.channel.send(&Event::Pong { tag }, &[]),
         }
     }

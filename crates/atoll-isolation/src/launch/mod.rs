@@ -21,7 +21,7 @@ use crate::cgroup::{Group, Limits};
 use crate::channel::Channel;
 #[cfg(feature = "embed")]
 use crate::embed;
-use crate::plan::{Plan, Source};
+use crate::plan::{Plan, Source, Step};
 use crate::spec::IdMap;
 use crate::sys::{fd, mount, socket};
 use crate::wire::{Event, Request, Setup, VERSION};
@@ -33,6 +33,16 @@ const PATIENCE_MS: i32 = 30_000;
 #[derive(Debug)]
 pub struct Launcher {
     program: OwnedFd,
+}
+
+/// A sandbox that has everything but its name. Dropping it ends it.
+#[derive(Debug)]
+pub struct Staged {
+    channel: Channel,
+    pidfd: OwnedFd,
+    /// Init's pid on the host.
+    pub pid: u32,
+    plan: Plan,
 }
 
 /// A sandbox that stands.
@@ -70,9 +80,10 @@ impl Launcher {
         Ok(Channel::new(ours))
     }
 
-    /// Makes the sandbox that `plan` describes, in `storage`, inside `group`.
-    pub fn launch(&self, plan: &Plan, storage: &Path, group: Option<&Group>) -> Result<Launched, LaunchError> {
-        make_storage(plan, storage)?;
+    /// Makes the sandbox that `plan` describes, in `storage`, inside `group`, but for its name. Returns when init has the
+    /// plan; whether it can be done is told by [`Staged::close`].
+    pub fn stage(&self, plan: Plan, storage: &Path, group: Option<&Group>) -> Result<Staged, LaunchError> {
+        make_storage(&plan, storage)?;
         let (ours, theirs) = pair()?;
         let into = clone::Into { namespaces: plan.namespaces, cgroup: group.and_then(Group::dir), ids: plan.ids };
         let started = clone::start(self.program.as_fd(), theirs.as_fd(), &["init"], Some(&into))
@@ -85,13 +96,25 @@ impl Launcher {
                 .enter_v1(started.pid)
                 .map_err(|error| LaunchError::new("enter the sandbox's cgroups", io::Error::other(error)))?;
         }
-        let trees = trees(plan, started.pid)?;
+        let trees = trees(&plan, started.pid)?;
         let (pid, pidfd) = (started.pid, started.go(ours.as_fd())?);
-        let mut channel = Channel::new(ours);
+        let channel = Channel::new(ours);
         let setup = Request::Setup { setup: Setup { version: VERSION, steps: plan.steps.clone() } };
         let fds: Vec<BorrowedFd<'_>> = trees.iter().map(AsFd::as_fd).collect();
         channel.send(&setup, &fds).map_err(|error| LaunchError::new("send the plan to init", error))?;
-        let proc = await_ready(&mut channel, plan)?;
+        Ok(Staged { channel, pidfd, pid, plan })
+    }
+}
+
+impl Staged {
+    /// Gives it its name and closes it.
+    pub fn close(self, name: &str) -> Result<Launched, LaunchError> {
+        let Self { mut channel, pidfd, pid, plan } = self;
+        let steps = plan.closing(name);
+        let asked = channel.send(&Request::Close { steps: steps.clone() }, &[]);
+        // An init that has failed already says why.
+        let proc = await_ready(&mut channel, |step| plan.steps.iter().chain(&steps).nth(step))
+            .map_err(|error| asked.err().map_or(error, |asked| LaunchError::new("name the sandbox", asked)))?;
         Ok(Launched { socket: channel.into_socket(), pidfd, pid, proc })
     }
 }
@@ -152,14 +175,17 @@ fn tree(source: &Source, userns: BorrowedFd<'_>) -> io::Result<OwnedFd> {
     Ok(tree)
 }
 
-fn await_ready(channel: &mut Channel, plan: &Plan) -> Result<OwnedFd, LaunchError> {
+fn await_ready<'a>(
+    channel: &mut Channel,
+    step_at: impl FnOnce(usize) -> Option<&'a Step>,
+) -> Result<OwnedFd, LaunchError> {
     let waiting = |error| LaunchError::new("wait for init", error);
     if !fd::wait_readable(channel.as_fd(), PATIENCE_MS).map_err(waiting)? {
         return Err(waiting(io::Error::from_raw_os_error(libc::ETIMEDOUT)));
     }
     match channel.receive().map_err(waiting)? {
         Some((Event::Ready { version: VERSION }, mut fds)) if fds.len() == 1 => Ok(fds.remove(0)),
-        Some((Event::SetupFailed { step, errno }, _)) => Err(LaunchError::step(plan.steps.get(step as usize), errno)),
+        Some((Event::SetupFailed { step, errno }, _)) => Err(LaunchError::step(step_at(step as usize), errno)),
         Some(_) => Err(waiting(io::Error::from_raw_os_error(libc::EPROTO))),
         None => Err(LaunchError::new("start init", io::Error::other("it ended before it was ready"))),
     }

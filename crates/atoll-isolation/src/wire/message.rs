@@ -7,16 +7,21 @@ use crate::sys::process::Usage;
 use crate::wire;
 
 /// Version of this protocol. Raise it with any change of a message.
-pub const VERSION: u16 = 2;
+pub const VERSION: u16 = 4;
 
 /// Agent to init.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Request {
-    /// Become a sandbox: apply the plan, then answer [`Event::Ready`]. Must come first, once.
+    /// Become a sandbox: apply the plan. Must come first, once. Answered only if it fails.
     /// Descriptors: the plan's passed sources, in order.
     Setup {
         /// The plan.
         setup: Setup,
+    },
+    /// Apply the plan's last steps, then answer [`Event::Ready`]. Must come second, once.
+    Close {
+        /// The steps.
+        steps: Vec<Step>,
     },
     /// Start a program. Descriptors: stdin, stdout, stderr, the extra ones, then the cgroup directory and the memory
     /// cgroup's `cgroup.procs`, each if announced.
@@ -83,6 +88,11 @@ pub enum Request {
         /// Where to.
         address: Address,
     },
+    /// Open a socket that tells which sockets there are inside (sock_diag(7)). Answer: [`Event::Opened`] with it.
+    Diagnose {
+        /// Names the answer.
+        tag: u32,
+    },
     /// Answer [`Event::Pong`] after everything that has ended so far was reaped and reported.
     Ping {
         /// Names the answer.
@@ -100,6 +110,8 @@ wire!(enum Request {
     8 => Pidfds { tag, pids },
     9 => Listen { tag, name },
     10 => Signal { tag, command, signal },
+    11 => Close { steps },
+    15 => Diagnose { tag },
 });
 
 /// Which processes are meant.
@@ -281,7 +293,7 @@ pub enum Event {
     },
     /// A step of the plan failed; init ends.
     SetupFailed {
-        /// Its position in the plan.
+        /// Its position among all of them.
         step: u32,
         /// The OS error.
         errno: i32,

@@ -15,7 +15,8 @@ struct Init {
 impl Init {
     fn start() -> Self {
         let launcher = Launcher::new().unwrap();
-        let Launched { socket, pidfd, .. } = launcher.launch(&Plan::unisolated(), "/".as_ref(), None).unwrap();
+        let Launched { socket, pidfd, .. } =
+            launcher.stage(Plan::unisolated(), "/".as_ref(), None).unwrap().close("box").unwrap();
         Self { channel: Channel::new(socket), pidfd }
     }
 

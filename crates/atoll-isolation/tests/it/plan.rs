@@ -4,7 +4,6 @@ use atoll_isolation::{Disk, IdMap, Plan, Spec};
 
 fn spec(privileged: bool) -> Spec {
     Spec {
-        name: "box".to_owned(),
         ids: if privileged {
             IdMap::Range { base: 1_000_000, count: 65_536 }
         } else {
@@ -26,7 +25,7 @@ fn render(plan: &Plan) -> String {
     for source in &plan.sources {
         text.push_str(&format!("pass: {source:?}\n"));
     }
-    for step in &plan.steps {
+    for step in plan.steps.iter().chain(&plan.closing("box")) {
         text.push_str(&format!("{step}\n"));
     }
     text
@@ -51,7 +50,7 @@ fn an_unisolated_plan_does_nothing_but_reap() {
 fn confinement_comes_last_and_whole() {
     for privileged in [true, false] {
         let plan = Plan::isolated(&spec(privileged));
-        let names: Vec<String> = plan.steps.iter().rev().take(4).map(|step| step.to_string()).collect();
+        let names: Vec<String> = plan.closing("box").iter().rev().take(4).map(|step| step.to_string()).collect();
         assert!(names[0].starts_with("install a filter"), "{names:?}");
         assert_eq!(names[1], "set no_new_privs");
         assert!(names[2].starts_with("limit capabilities"), "{names:?}");

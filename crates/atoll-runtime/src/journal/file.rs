@@ -37,6 +37,18 @@ impl JournalFile {
         Ok(Self { file: Arc::new(file), len, reserved: len })
     }
 
+    /// The first one of a storage. Nothing has been promised yet: it is on the device with the first thing that is.
+    pub(super) fn first(path: &Path) -> io::Result<Self> {
+        let file = OpenOptions::new().write(true).create_new(true).mode(MODE).open(path)?;
+        let header = frame::header();
+        if let Err(error) = file.write_all_at(&header, 0) {
+            std::fs::remove_file(path).ok();
+            return Err(error);
+        }
+        let len = header.len() as u64;
+        Ok(Self { file: Arc::new(file), len, reserved: len })
+    }
+
     /// A new one with these frames in the place of the old one: either all of it or nothing.
     pub(super) fn replace(path: &Path, frames: &[u8]) -> io::Result<Self> {
         let beside = path.with_extension("new");

@@ -91,6 +91,11 @@ pub(crate) fn open(storage: &Path) -> Restored {
 
 /// The file anew, with what has been concluded in it; on a full disk the old one, which tells the same.
 fn begin_file(path: &Path, past: &Past, len: u64) -> io::Result<JournalFile> {
+    if len == 0
+        && let Ok(first) = JournalFile::first(path)
+    {
+        return Ok(first);
+    }
     let anew = keeping::frames_of(past).and_then(|frames| JournalFile::replace(path, &frames));
     anew.or_else(|error| if len == 0 { Err(error) } else { JournalFile::open(path, len).map_err(|_| error) })
 }
@@ -99,6 +104,8 @@ fn read(places: &Places) -> Told {
     let path = places.journal();
     let told = |fault| Told { past: Past::default(), len: 0, sweep: true, fault };
     let bytes = match fs::read(&path) {
+        // The machine lost its power before anything was in it.
+        Ok(bytes) if bytes.is_empty() => return told(None),
         Ok(bytes) => bytes,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return told(None),
         Err(error) => {

@@ -87,6 +87,7 @@ pub(crate) struct Run {
 
 impl Run {
     pub(crate) fn new(parts: Started, process: Process, captures: Option<Captures>) -> Self {
+        let is_followed = captures.is_none();
         let command = &process.spec().command;
         let Started { shared, id, number, tree, main, news, ends, window, started, started_at, young } = parts;
         let clocks = Clocks {
@@ -96,7 +97,7 @@ impl Run {
             idle: command.idle_timeout.map(|limit| started + limit),
             ..Clocks::default()
         };
-        Self {
+        let mut run = Self {
             reaped: shared.link.reaped(),
             life: Life::new(command.background, command.grace),
             limit: command.max_output_bytes,
@@ -127,7 +128,11 @@ impl Run {
             started,
             started_at,
             clocks,
+        };
+        if is_followed {
+            run.listen();
         }
+        run
     }
 
     /// Lives until nothing is left of the command. Returns how it ended.
@@ -373,6 +378,7 @@ impl Run {
         let now = Instant::now();
         if rung(&mut self.clocks.grown, now) {
             self.grow_up();
+            self.listen();
         }
         if rung(&mut self.clocks.timeout, now) {
             self.on(Event::TimedOut, status).await;
@@ -403,6 +409,20 @@ impl Run {
                 }
                 Effect::Conclude { reason } => self.conclude(reason, status),
                 Effect::Finish => self.finish().await,
+            }
+        }
+        if self.end.is_some() && !self.life.is_over() {
+            self.listen();
+        }
+    }
+
+    /// Waits for output from here on. Registering a pipe, and the wake-up at its end, cost more than a short command's
+    /// output; so what is answered as a whole is only listened to when it has been running for a while.
+    fn listen(&mut self) {
+        for reader in [&mut self.stdout, &mut self.stderr].into_iter().flatten() {
+            if reader.listen().is_err() {
+                // Out of descriptors for now, say. Nothing is lost: it waits in the pipe.
+                self.clocks.grown = Some(Instant::now() + YOUNG);
             }
         }
     }

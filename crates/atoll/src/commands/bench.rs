@@ -395,7 +395,6 @@ impl RawSandbox {
         let lock = fs::File::create(disk.join("lock")).map_err(BenchError::contender)?;
         lock.lock().map_err(BenchError::contender)?;
         let plan = atoll_isolation::Plan::isolated(&Spec {
-            name: "floor".to_owned(),
             ids: self.ids.map(),
             base: self.root.base.clone(),
             system: self.root.system.clone(),

@@ -8,8 +8,10 @@
 mod agent;
 mod client;
 mod crash;
+mod entrypoint;
 mod escape;
 mod harness;
+mod preview;
 mod remembered;
 mod rootless;
 mod run;

@@ -1,9 +1,14 @@
 //! A server for one test, and the proof that nothing of it is left. The behaviours are in the files below `server/`.
 
 mod access;
+mod battery;
+mod disk;
 mod lifecycle;
 mod limits;
+mod load;
 mod survives;
+mod tls;
+mod warm;
 
 use std::future::Future;
 use std::io::{Read, Write};
@@ -24,6 +29,8 @@ pub(crate) struct Server<'a> {
     pub(crate) home: &'a Home,
     running: Option<Running>,
     pub(crate) address: SocketAddr,
+    /// Where previews are.
+    pub(crate) previews: SocketAddr,
     pub(crate) token: String,
 }
 
@@ -36,13 +43,16 @@ impl<'a> Server<'a> {
     pub(crate) fn start_at(home: &'a Home, address: SocketAddr, options: &[&str]) -> Self {
         let listen = address.to_string();
         let mut running = home.atoll([&["serve", "--listen", &listen], options].concat()).start();
-        let first = running.line();
+        let Some(first) = running.try_line() else { panic!("it does not listen: {:?}", running.done()) };
         let said = first.trim().rsplit("//").next().unwrap();
         let address = said.parse().unwrap_or_else(|_| panic!("where does it listen? {first}"));
         assert!(running.line().starts_with("listening on unix:"));
         assert!(running.line().starts_with("the first token is in "));
+        let last = running.line();
+        let said = last.trim().strip_prefix("previews on ").and_then(|said| said.rsplit("//").next());
+        let previews = said.and_then(|said| said.parse().ok()).unwrap_or_else(|| panic!("where are previews? {last}"));
         let token = std::fs::read_to_string(state(home).join("root-token")).unwrap();
-        Self { home, running: Some(running), address, token: token.trim().to_owned() }
+        Self { home, running: Some(running), address, previews, token: token.trim().to_owned() }
     }
 
     pub(crate) fn client(&self) -> Client {
@@ -67,13 +77,29 @@ impl<'a> Server<'a> {
         self.client().create_sandbox(&self.asked()).await.unwrap().name
     }
 
-    /// Pids of the agents that live.
+    /// Pids of the agents that serve a sandbox: those that wait for one still listen to their server.
     pub(crate) fn agents(&self) -> Vec<u32> {
+        let serves =
+            |pid: &u32| std::fs::read_link(format!("/proc/{pid}/fd/0")).is_ok_and(|at| at.as_os_str() == "/dev/null");
+        self.started().into_iter().filter(serves).collect()
+    }
+
+    /// Pids of the agents that wait for a sandbox.
+    pub(crate) fn spares(&self) -> Vec<u32> {
+        let serving = self.agents();
+        self.started().into_iter().filter(|pid| !serving.contains(pid)).collect()
+    }
+
+    fn started(&self) -> Vec<u32> {
         let is_agent = |pid: &u32| {
             let command = std::fs::read(format!("/proc/{pid}/cmdline")).unwrap_or_default();
-            command.split(|byte| *byte == 0).nth(1) == Some(b"agent")
+            command.split(|byte| *byte == 0).nth(1) == Some(b"spare-agent")
         };
         self.home.pids_called("atoll").into_iter().filter(is_agent).collect()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.running.as_ref().unwrap().pid()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {

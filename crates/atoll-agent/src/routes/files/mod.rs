@@ -6,15 +6,11 @@ pub(super) mod list;
 pub(super) mod task;
 pub(super) mod upload;
 
-use axum::extract::DefaultBodyLimit;
-use utoipa_axum::router::OpenApiRouter;
-use utoipa_axum::routes;
-
-use crate::agent::Agent;
+use super::Table;
 
 /// Every route with its description.
-pub(super) fn all() -> OpenApiRouter<Agent> {
-    OpenApiRouter::new()
+pub(super) fn all() -> Table {
+    Table::default()
         .routes(routes!(content::read, content::write))
         .routes(routes!(content::write_text))
         .routes(routes!(list::stat))
@@ -32,6 +28,5 @@ pub(super) fn all() -> OpenApiRouter<Agent> {
         .routes(routes!(task::edit))
         .routes(routes!(task::patch))
         .routes(routes!(task::pack, task::unpack))
-        // It is read part by part, and has no end but the disk's.
-        .merge(OpenApiRouter::new().routes(routes!(upload::upload)).layer(DefaultBodyLimit::disable()))
+        .routes(routes!(upload::upload))
 }

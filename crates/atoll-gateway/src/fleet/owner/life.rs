@@ -1,5 +1,7 @@
 //! Making, starting, stopping and deleting: what an owner does to its sandbox as a whole.
 
+use std::sync::Arc;
+
 use atoll_protocol::{CreateSandbox, SandboxState, StopReason};
 
 use super::super::{Phase, options};
@@ -21,11 +23,19 @@ impl Owner {
             return Ok((self.row()?, false));
         }
         let stored = options::stored(self.name.clone(), asked, self.ground().default_sleep_ms, clock::now());
-        self.ground().disk.write(&stored).map_err(|error| Error::internal("write the sandbox's options", error))?;
+        let unwritten = |error: std::io::Error| Error::io("write the sandbox's options", &error);
+        let written = self.ground().disk.write_new(&stored).map_err(unwritten)?;
+        // The disk takes about as long as the agent: nobody is told before both are done.
+        let settled = tokio::task::spawn_blocking(move || written.settle());
         self.state = State::Present { stored: Box::new(stored), life: Life::Stopped { reason: None } };
-        self.note(Some(SandboxState::Creating)).await?;
-        match self.running().await {
-            Ok(_) => Ok((self.row()?, true)),
+        let mut row = self.row()?;
+        row.kept.state = SandboxState::Creating;
+        let registry = self.ground().registry.clone();
+        // In this order: what is noted last is that it runs.
+        let (noted, running) = tokio::join!(registry.put(row), self.running());
+        let settled = settled.await.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(unwritten);
+        match noted.and(running).and(settled) {
+            Ok(()) => Ok((self.row()?, true)),
             Err(error) => {
                 // It was never there: nothing of it stays.
                 self.delete().await?;
@@ -92,11 +102,13 @@ impl Owner {
     }
 
     pub(super) async fn delete(&mut self) -> Result<(), Error> {
+        // Nobody sees it any more, whatever becomes of the rest.
+        self.exposed.send_replace(Arc::default());
         if !matches!(self.state, State::Present { life: Life::Stopped { .. }, .. }) {
             self.stop(StopReason::Asked).await?;
         }
         let removed = self.ground().placement.remove(&self.name).await;
-        removed.map_err(|error| Error::internal("remove the sandbox's files", error))?;
+        removed.map_err(|error| Error::io("remove the sandbox's files", &error))?;
         self.state = State::Absent;
         self.show();
         tracing::info!(sandbox = %self.name, "deleted");

@@ -16,6 +16,12 @@ use super::{STANDING, Server};
 /// What the server may add to a command.
 const ADDED: Duration = Duration::from_micros(200);
 
+/// How long a sandbox may take that was made ahead of its time, with its first command.
+const MADE_AHEAD: Duration = Duration::from_millis(5);
+
+/// How long the server takes to make ready for the next create.
+const SETTLES: Duration = Duration::from_millis(40);
+
 /// Clients at once, and commands of each in one turn.
 const CLIENTS: usize = 64;
 const COMMANDS: usize = 20;
@@ -166,20 +172,32 @@ impl<'a> Figures<'a> {
         ))
     }
 
-    /// From nothing to the result of the first command.
+    /// From nothing to the result of the first command: as a server does by itself, and with sandboxes made ahead.
     pub(crate) fn create(&self, name: &str, target: Target) -> Result<Figure<'a>, BenchError> {
         let (runtime, host, mut wire) = (self.runtime, self.host, self.wire()?);
         let own = move || runtime.block_on(library_create(host)).map(Sample::Took).map_err(BenchError::contender);
-        let mut next = 0;
+        let (mut next, mut next_warm) = (0, 0);
         let server = move || {
             next += 1;
             runtime.block_on(server_create(&mut wire, next)).map(Sample::Took)
+        };
+        let warm = Server::start(self.home, "warm", &["--warm", "4"])?;
+        let mut warm_wire = runtime.block_on(warm.wire())?;
+        let ahead = move || {
+            // Lives as long as this does.
+            let _held = &warm;
+            next_warm += 1;
+            runtime.block_on(server_create(&mut warm_wire, next_warm)).map(Sample::Took)
         };
         Ok(Figure::new(name, Unit::Latency)
             .rounds((self.rounds / 3).max(6))
             .warm_up(3)
             .with(Contender::floor("the library", Ok(Prepared::new(own))))
-            .with(Contender::subject("the server", Ok(Prepared::new(server))).target(target)))
+            .with(Contender::subject("the server", Ok(Prepared::new(server))).target(target))
+            .with(
+                Contender::subject("the server, made ahead", Ok(Prepared::new(ahead)))
+                    .target(Target::at_most(MADE_AHEAD)),
+            ))
     }
 
     pub(crate) fn agent_memory(&self, name: &str) -> Result<Figure<'a>, BenchError> {
@@ -278,5 +296,7 @@ async fn server_create(wire: &mut Wire, number: u32) -> Result<Duration, BenchEr
     exec(wire, &format!("{path}/exec"), TRUE).await?;
     let took = started.elapsed();
     wire.ask("DELETE", &path, "").await?;
+    // What takes the sandbox's place is made meanwhile, and not in the next contender's time.
+    tokio::time::sleep(SETTLES).await;
     Ok(took)
 }

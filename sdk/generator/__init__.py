@@ -1,0 +1,1 @@
+"""Writes what both SDKs take from the API's own description, and the blocking half of the Python SDK."""

@@ -1,0 +1,56 @@
+"""Sandboxes of an Atoll server: commands, processes, sessions, terminals.
+
+>>> from atoll import Sandbox
+>>> with Sandbox.get("hello") as sandbox:
+...     print(sandbox.exec("echo hello").stdout, end="")
+...     sandbox.delete()
+hello
+
+`atoll.aio` has the same names for coroutines, `atoll.models` what the server tells, `atoll.options` what calls take, and
+`atoll.errors` everything that can be raised.
+"""
+
+from . import aio, errors, models, options
+from ._sync import (
+    Attachment,
+    Client,
+    ExecStream,
+    Logs,
+    Process,
+    Processes,
+    Sandbox,
+    Sandboxes,
+    Session,
+    Sessions,
+    Terminal,
+    Terminals,
+    Tokens,
+)
+from .errors import AtollError, CommandFailedError, RefusedError
+from .results import CommandResult, Output, TerminalOutput
+
+__all__ = [
+    "AtollError",
+    "Attachment",
+    "Client",
+    "CommandFailedError",
+    "CommandResult",
+    "ExecStream",
+    "Logs",
+    "Output",
+    "Process",
+    "Processes",
+    "RefusedError",
+    "Sandbox",
+    "Sandboxes",
+    "Session",
+    "Sessions",
+    "Terminal",
+    "TerminalOutput",
+    "Terminals",
+    "Tokens",
+    "aio",
+    "errors",
+    "models",
+    "options",
+]

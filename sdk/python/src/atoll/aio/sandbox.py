@@ -1,0 +1,186 @@
+"""One sandbox: commands, and everything that is in it."""
+
+from __future__ import annotations
+
+from types import TracebackType
+from typing import TYPE_CHECKING
+
+from .. import _runtime_aio as runtime  # sync: from .. import _runtime_sync as runtime
+from .. import models
+from .._failure import AtollError
+from ..results import CommandResult
+from . import exec as commands
+from .process import Processes
+from .session import Sessions
+from .streams import ExecStream
+from .terminal import Terminals
+from .transport import Transport, segment
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..options import ExecOptions, SandboxChanges, SandboxOptions
+    from .client import Client
+
+
+class Sandbox:
+    """A named, isolated computer. It stays until it is deleted; a stopped one is started by the next use.
+
+    >>> from atoll.aio import Sandbox
+    >>> async with await Sandbox.get("docs", labels={"for": "docs"}) as sandbox:
+    ...     result = await sandbox.exec("echo hello from $(hostname)")
+    ...     print(result.stdout, end="")
+    ...     await sandbox.delete()
+    hello from docs
+    """
+
+    def __init__(self, transport: Transport, name: str) -> None:
+        self._transport = transport
+        self._path = f"/v1/sandboxes/{segment(name)}"
+        self._client: Client | None = None
+        self._is_temporary = False
+        self.name = name
+        """Its name."""
+        self.processes = Processes(transport, self._path)
+        """Its processes."""
+        self.sessions = Sessions(transport, self._path)
+        """Its sessions: shells that remember."""
+        self.terminals = Terminals(transport, self._path)
+        """Its terminals."""
+
+    def __repr__(self) -> str:
+        return f"<Sandbox {self.name}>"
+
+    @classmethod
+    async def get(
+        cls, name: str, *, server: str | None = None, token: str | None = None, **options: Unpack[SandboxOptions]
+    ) -> Sandbox:
+        """The sandbox of this name, made if there is none. Options that differ from those of one that is there are a
+        `SandboxDiffersError`.
+
+        Used in `with`, or with `aclose`, its connections are closed; the sandbox stays. For more than one sandbox make
+        a `Client`.
+        """
+        return await cls._owned(server, token, name, options, temporary=False)
+
+    @classmethod
+    async def temporary(
+        cls, *, server: str | None = None, token: str | None = None, **options: Unpack[SandboxOptions]
+    ) -> Sandbox:
+        """A new sandbox with a name that is made up, which is deleted at the end of the `with` block."""
+        return await cls._owned(server, token, None, options, temporary=True)
+
+    @classmethod
+    async def _owned(
+        cls, server: str | None, token: str | None, name: str | None, options: SandboxOptions, *, temporary: bool
+    ) -> Sandbox:
+        from .client import Client
+
+        client = Client(server, token)
+        try:
+            if name is None:
+                sandbox = await client.sandboxes.create(**options)
+            else:
+                sandbox = await client.sandboxes.get(name, **options)
+        except BaseException:
+            with runtime.shielded():
+                await client.aclose()
+            raise
+        sandbox._client = client
+        sandbox._is_temporary = temporary
+        return sandbox
+
+    async def exec(
+        self, command: commands.Command, *, stdin: str | bytes | None = None, **options: Unpack[ExecOptions]
+    ) -> CommandResult:
+        """Runs one command to its end. A string is for the shell, a list is a program and its arguments.
+
+        A code other than 0 is a result; `result.check()` makes it an error. The command is run once, also if the line
+        breaks; it is ended if this call is cancelled.
+
+        >>> from atoll.aio import Sandbox
+        >>> async with await Sandbox.temporary() as sandbox:
+        ...     result = await sandbox.exec(["wc", "-c"], stdin=b"\\x00\\xff")
+        ...     print(result.stdout.strip(), result.code)
+        2 0
+        """
+        body = commands.asked(command, stdin, dict(options))
+        return await commands.run(self._transport, self._path, f"{self._path}/exec", body)
+
+    def exec_stream(
+        self, command: commands.Command, *, stdin: str | bytes | None = None, **options: Unpack[ExecOptions]
+    ) -> ExecStream:
+        """The same, told as it happens.
+
+        >>> from atoll.aio import Sandbox
+        >>> async with await Sandbox.temporary() as sandbox:
+        ...     async with sandbox.exec_stream("echo one; sleep 0.1; echo two >&2; exit 3") as stream:
+        ...         async for output in stream:
+        ...             print(output.stream, output.text.strip())
+        ...     print(stream.result.code)
+        stdout one
+        stderr two
+        3
+        """
+        body = commands.asked(command, stdin, dict(options))
+        return commands.stream(self._transport, self._path, f"{self._path}/exec", body)
+
+    async def info(self) -> models.SandboxRecord:
+        """What it is like now. Starts nothing."""
+        return await self._transport.get(models.SandboxRecord, self._path)
+
+    async def update(self, **changes: Unpack[SandboxChanges]) -> models.SandboxRecord:
+        """Changes its labels (`None` removes one) and when it falls asleep."""
+        from .._decode import decode, parse
+
+        answer = await self._transport.call("PATCH", self._path, body=dict(changes))
+        return decode(models.SandboxRecord, parse(answer.content))
+
+    async def pause(self) -> models.SandboxRecord:
+        """Stops everything in it where it stands. Needs cgroups."""
+        return await self._transport.post(models.SandboxRecord, f"{self._path}/pause")
+
+    async def resume(self) -> models.SandboxRecord:
+        """Lets it go on."""
+        return await self._transport.post(models.SandboxRecord, f"{self._path}/resume")
+
+    async def stop(self) -> models.SandboxRecord:
+        """Ends what runs in it; its files stay."""
+        return await self._transport.post(models.SandboxRecord, f"{self._path}/stop")
+
+    async def start(self) -> models.SandboxRecord:
+        """Starts it again. Any use does so too."""
+        return await self._transport.post(models.SandboxRecord, f"{self._path}/start")
+
+    async def delete(self) -> None:
+        """Ends it and removes everything of it."""
+        await self._transport.call("DELETE", self._path)
+
+    async def aclose(self) -> None:
+        """Closes the connections that were made for it alone. The sandbox stays, unless it is a temporary one."""
+        try:
+            if self._is_temporary:
+                await self._delete_if_there()
+        finally:
+            if self._client is not None:
+                await self._client.aclose()
+
+    async def __aenter__(self) -> Sandbox:
+        return self
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with runtime.shielded():
+            try:
+                await self.aclose()
+            except AtollError:
+                if kind is None:
+                    raise
+
+    async def _delete_if_there(self) -> None:
+        try:
+            await self.delete()
+        except AtollError as error:
+            if getattr(error, "code", "") != "SANDBOX_NOT_FOUND":
+                raise

@@ -1,0 +1,1136 @@
+"""What the server tells.
+
+Written by `sdk/generate` from the API's description; changes are lost."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import datetime
+from typing import Any, Literal, Union
+
+__all__ = [
+    "AttachCommand",
+    "AttachCommandSignal",
+    "AttachCommandStdin",
+    "AttachEvent",
+    "AttachEventEnd",
+    "AttachEventError",
+    "AttachEventGap",
+    "AttachEventOutput",
+    "AttachEventSignalled",
+    "AttachEventWritten",
+    "CancelReceipt",
+    "Capture",
+    "Encoding",
+    "EndReason",
+    "EndRecord",
+    "ErrorBody",
+    "ErrorCode",
+    "ExactText",
+    "ExecResult",
+    "Gap",
+    "InterruptReceipt",
+    "Isolation",
+    "KillReceipt",
+    "LogMatch",
+    "NewToken",
+    "NotCarriedInfo",
+    "OutputEnd",
+    "OutputEvent",
+    "OutputPage",
+    "ProcessId",
+    "ProcessInfo",
+    "ProcessList",
+    "ProcessState",
+    "Resized",
+    "ResourceLimit",
+    "SandboxInfo",
+    "SandboxLimits",
+    "SandboxList",
+    "SandboxName",
+    "SandboxRecord",
+    "SandboxState",
+    "SandboxUsage",
+    "Scope",
+    "ScreenInfo",
+    "SessionId",
+    "SessionInfo",
+    "SessionList",
+    "SessionState",
+    "ShellAlias",
+    "ShellFunction",
+    "ShellTrap",
+    "ShellVariable",
+    "Signal",
+    "SignalReceipt",
+    "SignalRequest",
+    "SignalScope",
+    "SnapshotInfo",
+    "StdinPiece",
+    "StdinReceipt",
+    "StopReason",
+    "Stream",
+    "TerminalCommand",
+    "TerminalCommandResize",
+    "TerminalCommandSignal",
+    "TerminalExit",
+    "TerminalFrame",
+    "TerminalFrameError",
+    "TerminalFrameExit",
+    "TerminalFrameReady",
+    "TerminalFrameResize",
+    "TerminalFrameTruncated",
+    "TerminalId",
+    "TerminalInfo",
+    "TerminalList",
+    "TerminalReady",
+    "Timestamp",
+    "TokenInfo",
+    "TokenList",
+    "Truncation",
+    "Verb",
+    "WaitAnswer",
+    "WindowSize",
+]
+
+Encoding = Literal["utf8", "base64"]
+"""How bytes are put into JSON."""
+
+EndReason = Literal[
+    "exited",
+    "signaled",
+    "killed",
+    "timeout",
+    "idle_timeout",
+    "oom",
+    "output_limit",
+    "shell_exited",
+    "sandbox_stopped",
+    "host_lost",
+]
+"""Why a command is over."""
+
+ErrorCode = Literal[
+    "UNAUTHORIZED",
+    "FORBIDDEN",
+    "ROUTE_NOT_FOUND",
+    "METHOD_NOT_ALLOWED",
+    "BODY_TOO_LARGE",
+    "UNSUPPORTED_MEDIA_TYPE",
+    "RATE_LIMITED",
+    "IDEMPOTENCY_CONFLICT",
+    "TOKEN_NOT_FOUND",
+    "TOKEN_LIMIT",
+    "SANDBOX_NOT_FOUND",
+    "SANDBOX_DIFFERS",
+    "SANDBOX_PAUSED",
+    "SANDBOX_LIMIT",
+    "AGENT_UNAVAILABLE",
+    "SHUTTING_DOWN",
+    "TOO_MANY_CONNECTIONS",
+    "VALIDATION_FAILED",
+    "COMMAND_NOT_FOUND",
+    "NOT_EXECUTABLE",
+    "CWD_NOT_FOUND",
+    "USER_NOT_FOUND",
+    "ARGUMENTS_TOO_LONG",
+    "PROCESS_NOT_FOUND",
+    "PROCESS_ALREADY_EXISTS",
+    "PROCESS_ENDED",
+    "PROCESS_LIMIT",
+    "STDIN_NOT_OPEN",
+    "STDIN_GAP",
+    "SESSION_NOT_FOUND",
+    "SESSION_ALREADY_EXISTS",
+    "SESSION_TERMINATED",
+    "SESSION_ALIVE",
+    "SESSION_BUSY",
+    "SESSION_LIMIT",
+    "COMMAND_CANCELLED",
+    "SHELL_NOT_SUPPORTED",
+    "TERMINAL_NOT_FOUND",
+    "TERMINAL_ALREADY_EXISTS",
+    "TERMINAL_ENDED",
+    "TERMINAL_READ_ONLY",
+    "WAIT_TIMEOUT",
+    "LIMIT_UNAVAILABLE",
+    "ISOLATION_UNAVAILABLE",
+    "PAUSE_UNAVAILABLE",
+    "STORAGE_BUSY",
+    "SANDBOX_GONE",
+    "DISK_FULL",
+    "INTERNAL",
+]
+"""What went wrong, as a stable name."""
+
+Isolation = Literal["namespaces", "none"]
+"""How strongly commands are walled off."""
+
+ProcessId = str
+"""Names a command within its sandbox."""
+
+ProcessState = Literal["starting", "running", "lingering", "ended"]
+"""Where in its life a process is."""
+
+SandboxName = str
+"""Names a sandbox; also its host name, and part of preview URLs, hence a DNS label."""
+
+SandboxState = Literal["creating", "running", "paused", "stopped", "lost"]
+"""How a sandbox is."""
+
+SessionId = str
+"""Names a session within its sandbox."""
+
+SessionState = Literal["ready", "busy", "dead"]
+"""What a session is doing."""
+
+Signal = str
+"""A signal, 1 to 64."""
+
+SignalScope = Literal["main", "tree"]
+"""Whom a signal is for."""
+
+StopReason = Literal["asked", "idle", "host_lost"]
+"""Why a sandbox is stopped."""
+
+Stream = Literal["stdout", "stderr"]
+"""Which of a command's two outputs."""
+
+TerminalId = str
+"""Names a terminal within its sandbox."""
+
+Timestamp = datetime
+"""Milliseconds since 1970. For people and logs; nothing is decided by it."""
+
+Verb = Literal["read", "exec", "admin"]
+"""What may be done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachCommandStdin:
+    """Write to its standard input. Answered by `written`."""
+
+    stdin: StdinPiece
+    """Write to its standard input. Answered by `written`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachCommandSignal:
+    """Send a signal. Answered by `signalled`."""
+
+    signal: SignalRequest
+    """Send a signal. Answered by `signalled`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachEventOutput:
+    """It printed."""
+
+    output: OutputEvent
+    """It printed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachEventGap:
+    """What it printed here is gone."""
+
+    gap: Gap
+    """What it printed here is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachEventEnd:
+    """Its main process is over."""
+
+    end: OutputEnd
+    """Its main process is over."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachEventWritten:
+    """The pipe has taken the bytes."""
+
+    written: StdinReceipt
+    """The pipe has taken the bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachEventSignalled:
+    """The signal was sent."""
+
+    signalled: SignalReceipt
+    """The signal was sent."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AttachEventError:
+    """What was asked for was not done."""
+
+    error: ErrorBody
+    """What was asked for was not done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CancelReceipt:
+    """What a cancellation did."""
+
+    cancelled: bool
+    """Whether it was taken out of the queue; if not, it has begun already."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Capture:
+    """One whole output of a command as an answer carries it."""
+
+    bytes: int
+    """How many bytes of the output are kept, the omitted ones included."""
+
+    data: str
+    """Everything, or the head if something was left out."""
+
+    encoding: Encoding
+    """How `data` and the tail are encoded."""
+
+    replaced: bool
+    """Whether bytes that are no UTF-8 were replaced."""
+
+    truncated: Truncation | None = None
+    """Set if the answer does not hold all bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EndRecord:
+    """How a command ended. What is not known is `None`; a code is never invented."""
+
+    code: int | None = None
+    """The exit code, if it exited."""
+
+    cpu_system_ms: int | None = None
+    """System time of the same."""
+
+    cpu_user_ms: int | None = None
+    """User time of the main process and the children it waited for."""
+
+    duration_ms: int
+    """From start to end of the main process."""
+
+    ended_at: Timestamp
+    """When its main process was over."""
+
+    max_rss_bytes: int | None = None
+    """Largest resident set of any of the same."""
+
+    oom_killed: bool
+    """Whether the kernel killed one of its processes for want of memory."""
+
+    reason: EndReason
+    """Why it is over."""
+
+    signal: Signal | None = None
+    """The signal that ended it, if one did."""
+
+    started_at: Timestamp
+    """When it was started."""
+
+    survivors: int
+    """Processes it started that were still alive at that moment."""
+
+    timed_out: bool
+    """Whether `reason` is a time limit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ErrorBody:
+    """The one error shape."""
+
+    code: ErrorCode
+    """The stable code."""
+
+    details: Any = None
+    """Facts for programs, where the code alone does not say enough."""
+
+    hint: str | None = None
+    """What to do about it."""
+
+    message: str
+    """What happened, naming the thing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExactText:
+    """A text that may be no UTF-8."""
+
+    data: str
+    """The text itself, or its bytes in base64."""
+
+    encoding: Encoding
+    """Which of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ExecResult:
+    """What `exec` answers."""
+
+    cursor: int
+    """Position behind the last byte of the log when it ended."""
+
+    end: EndRecord
+    """How it ended."""
+
+    id: ProcessId
+    """Its id, under which its log can be read and its survivors killed."""
+
+    session_reset: bool = False
+    """The session's shell could not be saved when the command was ended: it was replaced by one that holds the
+    session's last snapshot."""
+
+    stderr: Capture
+    """Standard error."""
+
+    stdout: Capture
+    """Standard output."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gap:
+    """Output that can no longer be read: the log had to drop it."""
+
+    from_: int
+    """First position that cannot be read."""
+
+    to: int
+    """First position after it that can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class InterruptReceipt:
+    """What an interrupt did."""
+
+    interrupted: bool
+    """Whether something ran that could be interrupted."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KillReceipt:
+    """What a kill did."""
+
+    signalled: int
+    """Processes that were sent a signal."""
+
+    survivors: int
+    """Processes of the tree that are still alive."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class LogMatch:
+    """Where the output was found."""
+
+    cursor: int
+    """Position behind it."""
+
+    line: str
+    """The line that it is in; what is no UTF-8 is replaced."""
+
+    stream: Stream
+    """On which output."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NewToken:
+    """A new token. The only time that its secret is told."""
+
+    info: TokenInfo
+    """What it is."""
+
+    token: str
+    """To be sent as `Authorization: Bearer …`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NotCarriedInfo:
+    """What there is in the shell that cannot be carried into another one."""
+
+    descriptors: list[int]
+    """Open descriptors beyond the standard three."""
+
+    jobs: bool
+    """Whether it has background jobs."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputEnd:
+    """The main process is over, and everything that it printed was told."""
+
+    cursor: int
+    """Position behind the last byte that was told."""
+
+    end: EndRecord
+    """How it ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputEvent:
+    """A piece of the ordered log over both streams."""
+
+    cursor: int
+    """Position of its first byte in the log."""
+
+    data: str
+    """The bytes, encoded."""
+
+    encoding: Encoding
+    """How."""
+
+    next_cursor: int
+    """Position behind its last byte: where to go on."""
+
+    replaced: bool = False
+    """Whether bytes that are no UTF-8 were replaced."""
+
+    stream: Stream
+    """Which output."""
+
+    time: Timestamp
+    """When they were read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class OutputPage:
+    """A range of the log."""
+
+    closed: bool
+    """Nothing will ever come after this page."""
+
+    events: list[OutputEvent]
+    """The output in the range, in order."""
+
+    gaps: list[Gap]
+    """What is missing from it."""
+
+    next_cursor: int
+    """Where the next page begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessInfo:
+    """One process."""
+
+    command: str
+    """What was asked for: the shell string, or the arguments joined for reading."""
+
+    cursor: int
+    """Position behind the last byte of its log."""
+
+    end: EndRecord | None = None
+    """How its main process ended, if it has."""
+
+    id: ProcessId
+    """Its id."""
+
+    labels: dict[str, str]
+    """Labels given at start."""
+
+    pid: int | None = None
+    """Pid of its main process inside the sandbox, while there is one."""
+
+    ready: bool | None = None
+    """Whether it is ready, if it has a readiness condition."""
+
+    restarts: int
+    """How often it was started again by its restart policy."""
+
+    session: SessionId | None = None
+    """The session that it runs in or was started from."""
+
+    started_at: Timestamp
+    """When it was (last) started."""
+
+    state: ProcessState
+    """Where in its life it is."""
+
+    stderr_bytes: int
+    """Bytes on standard error so far."""
+
+    stdout_bytes: int
+    """Bytes on standard output so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProcessList:
+    """Processes, oldest first."""
+
+    processes: list[ProcessInfo]
+    """All that were asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Resized:
+    """A window got this size."""
+
+    by: str | None = None
+    """Who asked for it; `None` for the size that it was made with."""
+
+    cursor: int
+    """Where in the output."""
+
+    size: WindowSize
+    """The new size."""
+
+    time: Timestamp
+    """When."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ResourceLimit:
+    """A resource limit."""
+
+    hard: int | None = None
+    """How far it may be raised; `null` is unlimited."""
+
+    resource: str
+    """Its name, as in `RLIMIT_NOFILE`: `nofile`."""
+
+    soft: int | None = None
+    """What holds now; `null` is unlimited."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxInfo:
+    """One sandbox."""
+
+    created_at: Timestamp
+    """When it was made."""
+
+    isolation: Isolation
+    """How strongly it is walled off."""
+
+    labels: dict[str, str]
+    """For finding it again."""
+
+    limits: SandboxLimits
+    """What it may use."""
+
+    name: SandboxName
+    """Its name."""
+
+    processes: int
+    """Processes that are not over."""
+
+    state: SandboxState
+    """How it is."""
+
+    terminals: int
+    """Terminals whose program is not over."""
+
+    usage: SandboxUsage
+    """What it uses now."""
+
+    version: str
+    """Of the server that answers."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxLimits:
+    """What a sandbox may use. What is not set is not limited."""
+
+    cpu_millis: int | None = None
+    """Thousandths of a core."""
+
+    memory_bytes: int | None = None
+    """Bytes of memory, page cache included."""
+
+    open_files: int | None = None
+    """Open files of each process."""
+
+    pids: int | None = None
+    """Processes and threads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxList:
+    """Some sandboxes, by name."""
+
+    next: SandboxName | None = None
+    """Give this as `after` for those behind them; `null` if there are none."""
+
+    sandboxes: list[SandboxRecord]
+    """These."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxRecord:
+    """One sandbox of a server."""
+
+    created_at: Timestamp
+    """When it was first made."""
+
+    isolation: Isolation
+    """How strongly it is walled off."""
+
+    keep_alive: bool
+    """It is never stopped for want of use."""
+
+    labels: dict[str, str]
+    """For finding it again."""
+
+    last_used_at: Timestamp
+    """When it was last used."""
+
+    limits: SandboxLimits
+    """What it may use."""
+
+    live: SandboxInfo | None = None
+    """What its agent says, if it was asked."""
+
+    name: SandboxName
+    """Its name."""
+
+    sleep_after_ms: int | None = None
+    """It is stopped when nobody used it for so long."""
+
+    state: SandboxState
+    """Where in its life it is."""
+
+    stop_reason: StopReason | None = None
+    """Why it is stopped, if it is and that is known."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SandboxUsage:
+    """What a sandbox uses now. What is not counted here is `null`."""
+
+    cpu_usec: int | None = None
+    """Processor time used so far, in microseconds."""
+
+    memory_bytes: int | None = None
+    """Bytes of memory in use, page cache included."""
+
+    memory_peak_bytes: int | None = None
+    """The most there ever was."""
+
+    pids: int | None = None
+    """Processes and threads."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Scope:
+    """These verbs, on the sandboxes that a pattern means."""
+
+    sandboxes: str
+    """A sandbox's name, in which `*` stands for any number of letters."""
+
+    verbs: list[Verb]
+    """What may be done with them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ScreenInfo:
+    """What is on a terminal's screen."""
+
+    alternate: bool
+    """Whether it is the second screen, on which programs such as editors draw."""
+
+    cursor: int
+    """The position in the output at which this was on the screen: attach there to go on."""
+
+    cursor_col: int
+    """Column of the text cursor, from 0."""
+
+    cursor_hidden: bool
+    """Whether the text cursor is hidden."""
+
+    cursor_row: int
+    """Row of the text cursor, from 0."""
+
+    formatted: str
+    """What draws it on an empty terminal of the same size, with colours, cursor and input modes."""
+
+    reset: str
+    """What takes a terminal on which it was drawn back to normal."""
+
+    size: WindowSize
+    """How large it is."""
+
+    text: str
+    """Its text without colours: a line per row, without the spaces at its end."""
+
+    whole: bool
+    """Whether every byte before that was seen. Else something drawn long ago may be missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionInfo:
+    """One session."""
+
+    created_at: Timestamp
+    """When it was made."""
+
+    cwd: str
+    """Where its shell is, as of its last command."""
+
+    end: EndRecord | None = None
+    """How its shell ended, if it has."""
+
+    id: SessionId
+    """Its id."""
+
+    not_restored: str | None = None
+    """What the session has lost: what the shell said when it was brought to a snapshot, or that it is no longer
+    where it was before a command with a directory of its own."""
+
+    queued: int
+    """Commands that wait."""
+
+    resets: int
+    """How often its shell had to be replaced."""
+
+    running: ProcessId | None = None
+    """The command that runs."""
+
+    state: SessionState
+    """What it is doing."""
+
+    used_at: Timestamp
+    """When a command last began or ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SessionList:
+    """Sessions, oldest first."""
+
+    sessions: list[SessionInfo]
+    """All that there are."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellAlias:
+    """An alias."""
+
+    name: ExactText
+    """Its name."""
+
+    value: ExactText
+    """What it stands for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellFunction:
+    """A function."""
+
+    attributes: str
+    """Letters of `declare -f`: `r`, `t`, `x`."""
+
+    name: ExactText
+    """Its name."""
+
+    text: ExactText
+    """Its definition."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellTrap:
+    """A trap."""
+
+    action: ExactText
+    """What is run then; empty if it is ignored."""
+
+    on: str
+    """The signal, or `EXIT`, `DEBUG`, `ERR`, `RETURN`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ShellVariable:
+    """A variable."""
+
+    assignment: ExactText | None = None
+    """What follows the `=` of its declaration, quoted for a shell; `null` if it is declared but not set. An array is
+    told by this alone: `([0]="a" [1]="b")`."""
+
+    attributes: str
+    """Letters of `declare`: `a` array, `A` associative, `i` integer, `r` read-only, `x` exported and so on."""
+
+    name: str
+    """Its name."""
+
+    value: ExactText | None = None
+    """Its value, if it is set and no array."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalReceipt:
+    """What a signal did."""
+
+    signalled: int
+    """Processes that it was sent to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SignalRequest:
+    """Asks to send a signal."""
+
+    scope: SignalScope | None = None
+    """To whom."""
+
+    signal: Signal
+    """By name or number, as text: `TERM`, `SIGINT`, `9`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SnapshotInfo:
+    """Everything that a session remembers."""
+
+    aliases: list[ShellAlias]
+    """Aliases."""
+
+    cwd: ExactText
+    """Where it is."""
+
+    env: dict[str, ExactText]
+    """The exported variables, as programs get them."""
+
+    functions: list[ShellFunction]
+    """Functions."""
+
+    limits: list[ResourceLimit]
+    """Resource limits."""
+
+    not_carried: NotCarriedInfo
+    """What there was besides."""
+
+    options: list[str]
+    """`set -o` options that are on."""
+
+    positional: list[ExactText]
+    """Positional parameters."""
+
+    shell_options: list[str]
+    """`shopt` options that are on."""
+
+    traps: list[ShellTrap]
+    """Traps."""
+
+    umask: str
+    """File creation mask, in octal: `0022`."""
+
+    variables: list[ShellVariable]
+    """All variables, but for those that bash computes or keeps for itself."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StdinPiece:
+    """Bytes for a standard input."""
+
+    data: str
+    """The bytes, encoded."""
+
+    encoding: Encoding | None = None
+    """How."""
+
+    offset: int
+    """Position of the first byte in all that was ever written: a repeated write is skipped, a gap refused."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StdinReceipt:
+    """What a write to standard input did."""
+
+    next_offset: int
+    """The offset to go on from."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalCommandResize:
+    """Give the window a size."""
+
+    resize: WindowSize
+    """Give the window a size."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalCommandSignal:
+    """Send a signal."""
+
+    signal: SignalRequest
+    """Send a signal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalExit:
+    """The program is over."""
+
+    cursor: int
+    """Position behind the last byte that was told."""
+
+    end: EndRecord
+    """How it ended."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalFrameReady:
+    """The first frame."""
+
+    ready: TerminalReady
+    """The first frame."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalFrameResize:
+    """The window has this size from here on."""
+
+    resize: Resized
+    """The window has this size from here on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalFrameTruncated:
+    """What was printed here is gone."""
+
+    truncated: Gap
+    """What was printed here is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalFrameExit:
+    """The last frame, unless something that the program left behind still prints."""
+
+    exit: TerminalExit
+    """The last frame, unless something that the program left behind still prints."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalFrameError:
+    """What was asked for was not done."""
+
+    error: ErrorBody
+    """What was asked for was not done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalInfo:
+    """One terminal."""
+
+    command: str
+    """What was asked for: the shell string, or the arguments joined for reading."""
+
+    cursor: int
+    """Position behind the last byte of its output."""
+
+    end: EndRecord | None = None
+    """How its program ended, if it has."""
+
+    id: TerminalId
+    """Its id."""
+
+    pid: int | None = None
+    """Pid of its program inside the sandbox, while it runs."""
+
+    resized_by: str | None = None
+    """Who asked for it; `None` for the size that it was made with."""
+
+    size: WindowSize
+    """The size last asked for."""
+
+    started_at: Timestamp
+    """When its program was started."""
+
+    state: ProcessState
+    """Where in its life its program is."""
+
+    viewers: int
+    """How many are looking."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalList:
+    """Terminals, oldest first."""
+
+    terminals: list[TerminalInfo]
+    """All that are remembered."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TerminalReady:
+    """The connection stands."""
+
+    cursor: int
+    """Position of the first byte that follows. Count from here to know where to attach again."""
+
+    terminal: TerminalInfo
+    """The terminal."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenInfo:
+    """A token as it is listed: everything but the secret."""
+
+    created_at: Timestamp
+    """When it was made."""
+
+    expires_at: Timestamp | None = None
+    """When it ceases to be good."""
+
+    id: str
+    """Names it; also the middle of the token itself."""
+
+    last_used_at: Timestamp | None = None
+    """When it was last used, to the minute."""
+
+    name: str
+    """What it is for, for people."""
+
+    scopes: list[Scope]
+    """What it allows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class TokenList:
+    """Every token."""
+
+    tokens: list[TokenInfo]
+    """Oldest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Truncation:
+    """What an answer leaves out of an output."""
+
+    cursor: int
+    """Where in the log the omitted bytes begin."""
+
+    omitted_bytes: int
+    """Bytes between head and tail."""
+
+    tail: str
+    """The last bytes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WaitAnswer:
+    """It has happened."""
+
+    end: EndRecord | None = None
+    """How it ended, if that was waited for."""
+
+    found: LogMatch | None = None
+    """What was found, if output was waited for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowSize:
+    """How large a window is, in characters. Neither side is 0 or beyond its cap."""
+
+    cols: int
+
+    rows: int
+
+AttachCommand = Union[Literal["close"], AttachCommandStdin, AttachCommandSignal]
+"""What a client sends to a process."""
+
+AttachEvent = Union[AttachEventOutput, AttachEventGap, AttachEventEnd, AttachEventWritten, AttachEventSignalled, AttachEventError]
+"""What a process's client is told."""
+
+TerminalCommand = Union[TerminalCommandResize, TerminalCommandSignal]
+"""What a terminal's client sends in text frames."""
+
+TerminalFrame = Union[TerminalFrameReady, TerminalFrameResize, TerminalFrameTruncated, TerminalFrameExit, TerminalFrameError]
+"""What a terminal's client is told in text frames."""

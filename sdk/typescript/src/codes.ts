@@ -1,0 +1,209 @@
+// A class for each code with which the server refuses.
+//
+// Written by `sdk/generate` from the API's description; changes are lost.
+
+import { RefusedError } from "./failure.js";
+
+/** The server refused with `UNAUTHORIZED`. */
+export class UnauthorizedError extends RefusedError {}
+
+/** The server refused with `FORBIDDEN`. */
+export class ForbiddenError extends RefusedError {}
+
+/** The server refused with `ROUTE_NOT_FOUND`. */
+export class RouteNotFoundError extends RefusedError {}
+
+/** The server refused with `METHOD_NOT_ALLOWED`. */
+export class MethodNotAllowedError extends RefusedError {}
+
+/** The server refused with `BODY_TOO_LARGE`. */
+export class BodyTooLargeError extends RefusedError {}
+
+/** The server refused with `UNSUPPORTED_MEDIA_TYPE`. */
+export class UnsupportedMediaTypeError extends RefusedError {}
+
+/** The server refused with `RATE_LIMITED`. */
+export class RateLimitedError extends RefusedError {}
+
+/** The server refused with `IDEMPOTENCY_CONFLICT`. */
+export class IdempotencyConflictError extends RefusedError {}
+
+/** The server refused with `TOKEN_NOT_FOUND`. */
+export class TokenNotFoundError extends RefusedError {}
+
+/** The server refused with `TOKEN_LIMIT`. */
+export class TokenLimitError extends RefusedError {}
+
+/** The server refused with `SANDBOX_NOT_FOUND`. */
+export class SandboxNotFoundError extends RefusedError {}
+
+/** The server refused with `SANDBOX_DIFFERS`. */
+export class SandboxDiffersError extends RefusedError {}
+
+/** The server refused with `SANDBOX_PAUSED`. */
+export class SandboxPausedError extends RefusedError {}
+
+/** The server refused with `SANDBOX_LIMIT`. */
+export class SandboxLimitError extends RefusedError {}
+
+/** The server refused with `AGENT_UNAVAILABLE`. */
+export class AgentUnavailableError extends RefusedError {}
+
+/** The server refused with `SHUTTING_DOWN`. */
+export class ShuttingDownError extends RefusedError {}
+
+/** The server refused with `TOO_MANY_CONNECTIONS`. */
+export class TooManyConnectionsError extends RefusedError {}
+
+/** The server refused with `VALIDATION_FAILED`. */
+export class ValidationFailedError extends RefusedError {}
+
+/** The server refused with `COMMAND_NOT_FOUND`. */
+export class CommandNotFoundError extends RefusedError {}
+
+/** The server refused with `NOT_EXECUTABLE`. */
+export class NotExecutableError extends RefusedError {}
+
+/** The server refused with `CWD_NOT_FOUND`. */
+export class CwdNotFoundError extends RefusedError {}
+
+/** The server refused with `USER_NOT_FOUND`. */
+export class UserNotFoundError extends RefusedError {}
+
+/** The server refused with `ARGUMENTS_TOO_LONG`. */
+export class ArgumentsTooLongError extends RefusedError {}
+
+/** The server refused with `PROCESS_NOT_FOUND`. */
+export class ProcessNotFoundError extends RefusedError {}
+
+/** The server refused with `PROCESS_ALREADY_EXISTS`. */
+export class ProcessAlreadyExistsError extends RefusedError {}
+
+/** The server refused with `PROCESS_ENDED`. */
+export class ProcessEndedError extends RefusedError {}
+
+/** The server refused with `PROCESS_LIMIT`. */
+export class ProcessLimitError extends RefusedError {}
+
+/** The server refused with `STDIN_NOT_OPEN`. */
+export class StdinNotOpenError extends RefusedError {}
+
+/** The server refused with `STDIN_GAP`. */
+export class StdinGapError extends RefusedError {}
+
+/** The server refused with `SESSION_NOT_FOUND`. */
+export class SessionNotFoundError extends RefusedError {}
+
+/** The server refused with `SESSION_ALREADY_EXISTS`. */
+export class SessionAlreadyExistsError extends RefusedError {}
+
+/** The server refused with `SESSION_TERMINATED`. */
+export class SessionTerminatedError extends RefusedError {}
+
+/** The server refused with `SESSION_ALIVE`. */
+export class SessionAliveError extends RefusedError {}
+
+/** The server refused with `SESSION_BUSY`. */
+export class SessionBusyError extends RefusedError {}
+
+/** The server refused with `SESSION_LIMIT`. */
+export class SessionLimitError extends RefusedError {}
+
+/** The server refused with `COMMAND_CANCELLED`. */
+export class CommandCancelledError extends RefusedError {}
+
+/** The server refused with `SHELL_NOT_SUPPORTED`. */
+export class ShellNotSupportedError extends RefusedError {}
+
+/** The server refused with `TERMINAL_NOT_FOUND`. */
+export class TerminalNotFoundError extends RefusedError {}
+
+/** The server refused with `TERMINAL_ALREADY_EXISTS`. */
+export class TerminalAlreadyExistsError extends RefusedError {}
+
+/** The server refused with `TERMINAL_ENDED`. */
+export class TerminalEndedError extends RefusedError {}
+
+/** The server refused with `TERMINAL_READ_ONLY`. */
+export class TerminalReadOnlyError extends RefusedError {}
+
+/** The server refused with `WAIT_TIMEOUT`. */
+export class WaitTimeoutError extends RefusedError {}
+
+/** The server refused with `LIMIT_UNAVAILABLE`. */
+export class LimitUnavailableError extends RefusedError {}
+
+/** The server refused with `ISOLATION_UNAVAILABLE`. */
+export class IsolationUnavailableError extends RefusedError {}
+
+/** The server refused with `PAUSE_UNAVAILABLE`. */
+export class PauseUnavailableError extends RefusedError {}
+
+/** The server refused with `STORAGE_BUSY`. */
+export class StorageBusyError extends RefusedError {}
+
+/** The server refused with `SANDBOX_GONE`. */
+export class SandboxGoneError extends RefusedError {}
+
+/** The server refused with `DISK_FULL`. */
+export class DiskFullError extends RefusedError {}
+
+/** The server refused with `INTERNAL`. */
+export class InternalError extends RefusedError {}
+
+export const byCode: Readonly<Record<string, typeof RefusedError>> = {
+  UNAUTHORIZED: UnauthorizedError,
+  FORBIDDEN: ForbiddenError,
+  ROUTE_NOT_FOUND: RouteNotFoundError,
+  METHOD_NOT_ALLOWED: MethodNotAllowedError,
+  BODY_TOO_LARGE: BodyTooLargeError,
+  UNSUPPORTED_MEDIA_TYPE: UnsupportedMediaTypeError,
+  RATE_LIMITED: RateLimitedError,
+  IDEMPOTENCY_CONFLICT: IdempotencyConflictError,
+  TOKEN_NOT_FOUND: TokenNotFoundError,
+  TOKEN_LIMIT: TokenLimitError,
+  SANDBOX_NOT_FOUND: SandboxNotFoundError,
+  SANDBOX_DIFFERS: SandboxDiffersError,
+  SANDBOX_PAUSED: SandboxPausedError,
+  SANDBOX_LIMIT: SandboxLimitError,
+  AGENT_UNAVAILABLE: AgentUnavailableError,
+  SHUTTING_DOWN: ShuttingDownError,
+  TOO_MANY_CONNECTIONS: TooManyConnectionsError,
+  VALIDATION_FAILED: ValidationFailedError,
+  COMMAND_NOT_FOUND: CommandNotFoundError,
+  NOT_EXECUTABLE: NotExecutableError,
+  CWD_NOT_FOUND: CwdNotFoundError,
+  USER_NOT_FOUND: UserNotFoundError,
+  ARGUMENTS_TOO_LONG: ArgumentsTooLongError,
+  PROCESS_NOT_FOUND: ProcessNotFoundError,
+  PROCESS_ALREADY_EXISTS: ProcessAlreadyExistsError,
+  PROCESS_ENDED: ProcessEndedError,
+  PROCESS_LIMIT: ProcessLimitError,
+  STDIN_NOT_OPEN: StdinNotOpenError,
+  STDIN_GAP: StdinGapError,
+  SESSION_NOT_FOUND: SessionNotFoundError,
+  SESSION_ALREADY_EXISTS: SessionAlreadyExistsError,
+  SESSION_TERMINATED: SessionTerminatedError,
+  SESSION_ALIVE: SessionAliveError,
+  SESSION_BUSY: SessionBusyError,
+  SESSION_LIMIT: SessionLimitError,
+  COMMAND_CANCELLED: CommandCancelledError,
+  SHELL_NOT_SUPPORTED: ShellNotSupportedError,
+  TERMINAL_NOT_FOUND: TerminalNotFoundError,
+  TERMINAL_ALREADY_EXISTS: TerminalAlreadyExistsError,
+  TERMINAL_ENDED: TerminalEndedError,
+  TERMINAL_READ_ONLY: TerminalReadOnlyError,
+  WAIT_TIMEOUT: WaitTimeoutError,
+  LIMIT_UNAVAILABLE: LimitUnavailableError,
+  ISOLATION_UNAVAILABLE: IsolationUnavailableError,
+  PAUSE_UNAVAILABLE: PauseUnavailableError,
+  STORAGE_BUSY: StorageBusyError,
+  SANDBOX_GONE: SandboxGoneError,
+  DISK_FULL: DiskFullError,
+  INTERNAL: InternalError,
+};
+
+for (const [code, kind] of Object.entries(byCode)) {
+  const name = code.toLowerCase().replace(/(^|_)([a-z])/g, (_, _gap, letter: string) => letter.toUpperCase()) + "Error";
+  Object.defineProperty(kind.prototype, "name", { value: name, configurable: true, writable: true });
+}

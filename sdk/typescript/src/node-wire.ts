@@ -1,0 +1,153 @@
+// Requests by the platform's own HTTP client, in Node, Bun and Deno.
+//
+// Not by `fetch`: that gives up on an answer that takes longer than five minutes, knows no unix sockets, and no header
+// on a WebSocket.
+
+import type { ClientRequest, IncomingMessage, RequestOptions } from "node:http";
+import type { Socket } from "node:net";
+
+import { AtollError, BrokenError, UnreachableError } from "./failure.js";
+import { builtin } from "./platform.js";
+import { refusal } from "./refusal.js";
+import { type Address, isLocal, showAddress } from "./settings.js";
+import { WebSocketLine, acceptKey, newKey } from "./websocket.js";
+import { type Answer, type Line, type Question, type Wire, collect, leavable, queryText } from "./wire.js";
+
+/** Shorter than the server waits for the next request (10 s): one must not meet a connection that is being closed. */
+const IDLE_MAX = 5_000;
+/** A connection stands or fails within so many milliseconds. */
+const CONNECT_WITHIN = 10_000;
+/** An answer may take hours, so that no time limit tells a dead line from a long command. The kernel can. */
+const KEEP_ALIVE_AFTER = 20_000;
+
+type Http = NonNullable<ReturnType<typeof builtin<"node:http">>>;
+
+export class NodeWire implements Wire {
+  #address: Address;
+  #module: Pick<Http, "request" | "Agent">;
+  #agent: InstanceType<Http["Agent"]>;
+
+  constructor(address: Address, http: Http) {
+    this.#address = address;
+    const secure = address.url.startsWith("https:") ? builtin("node:https") : undefined;
+    this.#module = (secure as unknown as Http | undefined) ?? http;
+    this.#agent = new this.#module.Agent({ keepAlive: true, timeout: IDLE_MAX, keepAliveMsecs: KEEP_ALIVE_AFTER });
+  }
+
+  async ask(question: Question): Promise<Answer> {
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const request = this.#request(question.path, {
+        method: question.method,
+        headers: { ...question.headers, ...(question.body ? { "content-length": String(question.body.length) } : {}) },
+        agent: this.#agent,
+        ...(question.signal ? { signal: question.signal } : {}),
+      });
+      request.on("response", resolve);
+      request.on("error", (error) => reject(this.#failed(error, request, question.signal)));
+      // The agent's limit is for idle connections; one that has a request may be silent.
+      request.setTimeout(question.silenceMax ?? 0, () => request.destroy(new Error("it was silent for too long")));
+      request.end(question.body);
+    });
+    return {
+      status: response.statusCode ?? 0,
+      header: (name) => {
+        const value = response.headers[name];
+        return Array.isArray(value) ? value[0] : value;
+      },
+      body: () => leavable(pieces(response, question.signal), () => hangUp(response)),
+    };
+  }
+
+  async dial(
+    path: string,
+    query: Readonly<Record<string, string>>,
+    headers: Readonly<Record<string, string>>,
+  ): Promise<Line> {
+    const key = newKey();
+    const accepted = await acceptKey(key);
+    return new Promise((resolve, reject) => {
+      const request = this.#request(path + queryText(query), {
+        method: "GET",
+        // A line of its own, which is not given back.
+        agent: false as const,
+        headers: {
+          ...headers,
+          connection: "Upgrade",
+          upgrade: "websocket",
+          "sec-websocket-version": "13",
+          "sec-websocket-key": key,
+        },
+      });
+      // Nothing may come between this and the first look at the socket: what happens to it then is told to nobody.
+      request.on("upgrade", (response: IncomingMessage, socket: Socket, begun: Uint8Array) => {
+        if (response.headers["sec-websocket-accept"] !== accepted) {
+          socket.destroy();
+          reject(new BrokenError("the connection broke: what answered is no WebSocket"));
+          return;
+        }
+        resolve(new WebSocketLine(socket, begun));
+      });
+      request.on("response", (response) => {
+        collect(pieces(response, undefined)).then(
+          (body) => reject(refusal(response.statusCode ?? 0, body)),
+          (error: unknown) => reject(error),
+        );
+      });
+      request.on("error", (error) => reject(this.#failed(error, request, undefined)));
+      request.end();
+    });
+  }
+
+  close(): void {
+    this.#agent.destroy();
+  }
+
+  #request(path: string, options: RequestOptions): ClientRequest {
+    const target = this.#address.socket
+      ? { socketPath: this.#address.socket, path, headers: { host: "localhost" } }
+      : undefined;
+    const request = target
+      ? this.#module.request({ ...options, ...target, headers: { ...target.headers, ...options.headers } })
+      : this.#module.request(this.#address.url + path, options);
+    request.on("socket", (socket) => {
+      socket.setKeepAlive(true, KEEP_ALIVE_AFTER);
+      socket.setNoDelay(true);
+      if (!socket.connecting) return;
+      const timer = setTimeout(() => request.destroy(new Error("the connection took too long")), CONNECT_WITHIN);
+      for (const event of ["connect", "close"]) socket.once(event, () => clearTimeout(timer));
+    });
+    return request;
+  }
+
+  #failed(error: Error & { code?: string }, request: ClientRequest, signal: AbortSignal | undefined): unknown {
+    if (signal?.aborted) return signal.reason;
+    const why = error.message || error.code || "it failed";
+    // Nothing was sent if the connection never stood.
+    if (!request.socket || request.socket.connecting || ["ECONNREFUSED", "ENOENT"].includes(error.code ?? "")) {
+      return unreachable(this.#address, why, error);
+    }
+    return new BrokenError(`the connection broke: ${why}`, undefined, error);
+  }
+}
+
+export function unreachable(address: Address, why: string, cause: unknown): AtollError {
+  const hint = isLocal(address) ? "start one with `atoll serve`, or name one in ATOLL_SERVER" : undefined;
+  return new UnreachableError(`cannot reach ${showAddress(address)}: ${why}`, hint, cause);
+}
+
+async function* pieces(response: IncomingMessage, signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
+  try {
+    for await (const piece of response) yield piece as Uint8Array;
+  } catch (error) {
+    if (signal?.aborted) throw signal.reason;
+    const why = error instanceof Error ? error.message : String(error);
+    throw new BrokenError(`the connection broke: ${why}`, undefined, error);
+  } finally {
+    hangUp(response);
+  }
+}
+
+/** Whoever stops reading hangs up. */
+function hangUp(response: IncomingMessage): void {
+  if (!response.complete) response.destroy();
+}

@@ -1,0 +1,164 @@
+// One sandbox: commands, and everything that is in it.
+
+import * as commands from "./exec.js";
+import type { Client } from "./client.js";
+import type * as models from "./models.js";
+import type { Place } from "./place.js";
+import { type Process, Processes, type StartOptions, orNull } from "./process.js";
+import type { ExecResult } from "./results.js";
+import { type Session, type SessionOptions, Sessions } from "./session.js";
+import type { ExecStream, LogOptions, Logs } from "./streams.js";
+import { type Terminal, type TerminalOptions, Terminals } from "./terminal.js";
+import { encode } from "./transport.js";
+
+/**
+ * A named, isolated computer. It stays until it is destroyed; a stopped one is started by the next use.
+ *
+ * With `await using`, a temporary one is destroyed at the end of the block; one that was got by its name stays.
+ */
+export class Sandbox {
+  readonly name: string;
+  /** Its processes. */
+  readonly processes: Processes;
+  /** Its sessions: shells that remember. */
+  readonly sessions: Sessions;
+  /** Its terminals. */
+  readonly terminals: Terminals;
+  #place: Place;
+  #temporary: boolean;
+  #owned: Client | undefined;
+
+  /** Not for callers: `getSandbox`, `client.sandbox` and `client.sandboxes` make them. */
+  constructor(place: Place, name: string, temporary = false, owned?: Client) {
+    this.name = name;
+    this.#place = place;
+    this.#temporary = temporary;
+    this.#owned = owned;
+    this.processes = new Processes(place);
+    this.sessions = new Sessions(place);
+    this.terminals = new Terminals(place);
+  }
+
+  /**
+   * Runs one command to its end. A string is for the shell, a list is a program and its arguments.
+   *
+   * A code other than 0 is a result; `result.check()` makes it an error. The command is run once, also if the line
+   * breaks; it is ended if `signal` is aborted.
+   */
+  exec(command: commands.Command, options: commands.ExecOptions = {}): Promise<ExecResult> {
+    return commands.run(this.#place, "/exec", command, options);
+  }
+
+  /** The same, told as it happens: `for await (const output of sandbox.execStream("make"))`. */
+  execStream(command: commands.Command, options: commands.ExecOptions = {}): ExecStream {
+    return commands.stream(this.#place, "/exec", command, options);
+  }
+
+  /** Starts a process; answers when its program runs. */
+  startProcess(command: commands.Command, options: StartOptions = {}): Promise<Process> {
+    return this.processes.start(command, options);
+  }
+
+  /** Processes, oldest first. */
+  listProcesses(options?: Parameters<Processes["list"]>[0]): Promise<Process[]> {
+    return this.processes.list(options);
+  }
+
+  /** The process with this id, or `null`. */
+  getProcess(id: string): Promise<Process | null> {
+    return orNull(this.processes.get(id), "PROCESS_NOT_FOUND");
+  }
+
+  /** Ends a process and everything that it started. */
+  async killProcess(id: string, options: { grace?: number } = {}): Promise<models.KillReceipt> {
+    return (await this.processes.get(id)).kill(options);
+  }
+
+  /** Ends every process. How many were signalled. */
+  async killAllProcesses(): Promise<number> {
+    return (await this.processes.kill()).signalled;
+  }
+
+  /** Everything that a process has printed until now. */
+  async getProcessLogs(id: string): Promise<{ stdout: string; stderr: string }> {
+    return (await this.processes.get(id)).getLogs();
+  }
+
+  /** The output of a process, piece by piece, to its end. */
+  async streamProcessLogs(id: string, options: LogOptions = {}): Promise<Logs> {
+    return (await this.processes.get(id)).logs(options);
+  }
+
+  /** Makes a session; answers when its shell is ready. */
+  createSession(options: SessionOptions = {}): Promise<Session> {
+    return this.sessions.create(options);
+  }
+
+  /** The session with this id. Makes none. */
+  getSession(id: string): Promise<Session> {
+    return this.sessions.get(id);
+  }
+
+  /** Sessions, oldest first. */
+  listSessions(): Promise<Session[]> {
+    return this.sessions.list();
+  }
+
+  /** Ends a session at once, with all that was started from it. */
+  async deleteSession(id: string): Promise<void> {
+    await (await this.sessions.get(id)).delete();
+  }
+
+  /** Opens a terminal, or finds the one that has the id. */
+  terminal(options: TerminalOptions = {}): Promise<Terminal> {
+    return this.terminals.open(options);
+  }
+
+  /** What it is like now. Starts nothing. */
+  info(): Promise<models.SandboxRecord> {
+    return this.#place.get("SandboxRecord", "");
+  }
+
+  /** Changes its labels (`null` removes one) and when it falls asleep. */
+  update(changes: models.SandboxChanges): Promise<models.SandboxRecord> {
+    return this.#place.json("SandboxRecord", "PATCH", "", { body: encode("SandboxChanges", changes) });
+  }
+
+  /** Stops everything in it where it stands. Needs cgroups. */
+  pause(): Promise<models.SandboxRecord> {
+    return this.#place.post("SandboxRecord", "/pause");
+  }
+
+  /** Lets it go on. */
+  resume(): Promise<models.SandboxRecord> {
+    return this.#place.post("SandboxRecord", "/resume");
+  }
+
+  /** Ends what runs in it; its files stay. */
+  stop(): Promise<models.SandboxRecord> {
+    return this.#place.post("SandboxRecord", "/stop");
+  }
+
+  /** Starts it again. Any use does so too. */
+  start(): Promise<models.SandboxRecord> {
+    return this.#place.post("SandboxRecord", "/start");
+  }
+
+  /** Ends it and removes everything of it. One that is not there is not made for that. */
+  async destroy(): Promise<void> {
+    await this.#place.transport.call("DELETE", this.#place.path);
+  }
+
+  /** Closes the connections that were made for it alone. The sandbox stays, unless it is a temporary one. */
+  async close(): Promise<void> {
+    try {
+      if (this.#temporary) await orNull(this.destroy(), "SANDBOX_NOT_FOUND");
+    } finally {
+      this.#owned?.close();
+    }
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+}
