@@ -1,13 +1,14 @@
-"""Takes the examples out of a README: `N.ts` and, if the page says what is printed, `N.out`."""
+"""Takes the examples out of pages: `PAGE-N.ts` and, if the page says what is printed, `PAGE-N.out`."""
 
 import re
 import sys
 from pathlib import Path
 
-page, language, place = Path(sys.argv[1]), sys.argv[2], Path(sys.argv[3])
-place.mkdir(parents=True, exist_ok=True)
-blocks = re.findall(rf"^```{language}\n(.*?)^```(?:\n+```text\n(.*?)^```)?", page.read_text(), re.DOTALL | re.MULTILINE)
-for number, (code, printed) in enumerate(blocks):
-    (place / f"{number}.{language}").write_text(code)
-    if printed:
-        (place / f"{number}.out").write_text(printed)
+language, place, *pages = sys.argv[1:]
+Path(place).mkdir(parents=True, exist_ok=True)
+fence = re.compile(rf"^```{language}\n(.*?)^```(?:\n+```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
+for page in map(Path, pages):
+    for number, (code, printed) in enumerate(fence.findall(page.read_text())):
+        (Path(place) / f"{page.stem}-{number}.{language}").write_text(code)
+        if printed:
+            (Path(place) / f"{page.stem}-{number}.out").write_text(printed)

@@ -19,7 +19,8 @@ import pytest
 import atoll
 import atoll.aio
 
-README = Path(__file__).parents[1] / "README.md"
+ROOT = Path(__file__).parents[3]
+PAGES = [ROOT / "sdk/python/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def examples() -> Iterator[tuple[str, str]]:
@@ -70,11 +71,12 @@ def test_there_are_examples_of_both_halves() -> None:
     assert len([where for where, _ in SESSIONS if ".aio" in where]) >= 6 <= len(SESSIONS) // 2
 
 
-BLOCKS = re.findall(r"^```python\n(.*?)^```(?:\n+```text\n(.*?)^```)?", README.read_text(), re.DOTALL | re.MULTILINE)
+FENCE = re.compile(r"^```python\n(.*?)^```(?:\n+```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
+BLOCKS = [(f"{page.stem}-{number}", *block) for page in PAGES for number, block in enumerate(FENCE.findall(page.read_text()))]
 
 
-@pytest.mark.parametrize(("code", "expected"), BLOCKS, ids=[str(number) for number in range(len(BLOCKS))])
-def test_the_readme_runs(code: str, expected: str, server: Any) -> None:
+@pytest.mark.parametrize(("where", "code", "expected"), BLOCKS, ids=[where for where, _, _ in BLOCKS])
+def test_the_pages_run(where: str, code: str, expected: str, server: Any) -> None:
     said = printed(code, {"__name__": "example"})
     if expected:
         assert said == expected

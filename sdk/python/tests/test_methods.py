@@ -300,3 +300,22 @@ def test_ports_are_listed_followed_and_exposed(client: Any) -> None:
         closed = next(changes)
         assert (closed.port, closed.is_open) == (8131, False) and changes.open == {}
     sandbox.delete()
+
+
+def test_what_may_be_reached_is_said_and_told(client: Any) -> None:
+    sandbox = client.sandboxes.create()
+    assert sandbox.network.get().policy.allow == []
+    told = sandbox.network.set(allow=[{"domain": "example.invalid", "ports": ["443"]}])
+    assert told.policy.allow[0].domain == "example.invalid"
+    sandbox.exec("getent hosts denied.invalid; true")
+    with sandbox.network.events() as events:
+        seen = next(each for each in events if each.kind == "name_denied")
+    assert seen.host and "denied.invalid" in seen.host and events.cursor > seen.cursor
+    assert sandbox.network.page(since=seen.cursor, limit=1).events[0].cursor == seen.cursor
+    made = sandbox.secrets.put("API_KEY", "a secret value", hosts=["example.invalid"])
+    assert (made.name, made.hosts) == ("API_KEY", ["example.invalid"])
+    assert sandbox.exec("echo $API_KEY").stdout.strip() == made.placeholder
+    assert [each.name for each in sandbox.secrets.list()] == ["API_KEY"]
+    sandbox.secrets.delete("API_KEY")
+    assert sandbox.secrets.list() == []
+    sandbox.delete()

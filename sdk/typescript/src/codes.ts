@@ -163,6 +163,12 @@ export class WaitTimeoutError extends RefusedError {}
 /** The server refused with `LIMIT_UNAVAILABLE`. */
 export class LimitUnavailableError extends RefusedError {}
 
+/** The server refused with `EGRESS_UNAVAILABLE`. */
+export class EgressUnavailableError extends RefusedError {}
+
+/** The server refused with `SECRET_NOT_FOUND`. */
+export class SecretNotFoundError extends RefusedError {}
+
 /** The server refused with `ISOLATION_UNAVAILABLE`. */
 export class IsolationUnavailableError extends RefusedError {}
 
@@ -238,6 +244,8 @@ export const byCode: Readonly<Record<string, typeof RefusedError>> = {
   MISDIRECTED: MisdirectedError,
   WAIT_TIMEOUT: WaitTimeoutError,
   LIMIT_UNAVAILABLE: LimitUnavailableError,
+  EGRESS_UNAVAILABLE: EgressUnavailableError,
+  SECRET_NOT_FOUND: SecretNotFoundError,
   ISOLATION_UNAVAILABLE: IsolationUnavailableError,
   PAUSE_UNAVAILABLE: PauseUnavailableError,
   STORAGE_BUSY: StorageBusyError,

@@ -16,6 +16,7 @@ export {
   UnreachableError,
 } from "./failure.js";
 export type * as models from "./models.js";
+export { EgressEvents, Network, Secrets } from "./network.js";
 export { PortChanges, Ports } from "./ports.js";
 export type { ExposeOptions, PortChange } from "./ports.js";
 export { Process, Processes } from "./process.js";

@@ -48,6 +48,8 @@ export interface CreateSandbox {
   readonly limits?: SandboxLimits | undefined;
   /** Its name; made up if not given. */
   readonly name?: SandboxName | undefined;
+  /** What it may reach at first; nothing if not given. */
+  readonly network?: NetworkPolicy | undefined;
   /** Stop it when nobody used it for so long. 0: never. */
   readonly sleepAfterMs?: number | undefined;
 }
@@ -60,6 +62,109 @@ export interface CreateToken {
   readonly name?: string | undefined;
   /** What it allows. */
   readonly scopes: readonly Scope[];
+}
+
+/** Something that a command was refused. */
+export interface Denial {
+  /** The address that was meant, if it says more than the name. */
+  readonly address?: string | undefined;
+  /** When it was first refused. */
+  readonly at: Timestamp;
+  /** How often the same was refused. */
+  readonly count: number;
+  /** The name that was meant, if one was. */
+  readonly host?: string | undefined;
+  /** The port. Of a question to a name server there is none. */
+  readonly port?: number | undefined;
+  /** Why. */
+  readonly reason: DenialReason;
+}
+
+/** Why a connection or a question was refused. */
+export type DenialReason = "no_rule" | "port_not_allowed" | "protocol_not_allowed" | "command_not_allowed" | "address_not_public" | "no_name" | "bad_name" | "name_mismatch" | "hidden_name" | "malformed" | "query_type" | "query_limit" | "no_address" | "unreachable" | "untrusted" | "udp_not_allowed" | "too_many" | "policy_changed";
+
+/** One thing that happened on the way out. What does not apply is left out. */
+export interface EgressEvent {
+  /** The address outside. */
+  readonly address?: string | undefined;
+  /** When. */
+  readonly at: Timestamp;
+  /** Bytes that came in. */
+  readonly bytesIn?: number | undefined;
+  /** Bytes that went out. */
+  readonly bytesOut?: number | undefined;
+  /** The command that did it, if that is known. */
+  readonly command?: ProcessId | undefined;
+  /** Its number; the next one has the next. */
+  readonly cursor: number;
+  /** How long it stood. */
+  readonly duration?: number | undefined;
+  /** Which connection: the same in `opened` and `closed`. */
+  readonly flow?: number | undefined;
+  /** The name that was meant. */
+  readonly host?: string | undefined;
+  /** What. */
+  readonly kind: EgressEventKind;
+  /** The port outside. */
+  readonly port?: number | undefined;
+  /** What is spoken. */
+  readonly protocol?: EgressProtocol | undefined;
+  /** Why not. */
+  readonly reason?: DenialReason | undefined;
+  /** The rule that allowed it, as text. */
+  readonly rule?: string | undefined;
+  /** In how many requests a secret was put in. */
+  readonly secretsUsed?: number | undefined;
+}
+
+/** What happened on the way out. */
+export type EgressEventKind = "opened" | "closed" | "denied" | "resolved" | "name_denied" | "policy_changed";
+
+/** Some events, by cursor. */
+export interface EgressEventPage {
+  /** These. */
+  readonly events: readonly EgressEvent[];
+  /** So many that were asked for are forgotten. */
+  readonly lost: number;
+  /** Give this as `since` for those behind them. */
+  readonly nextCursor: number;
+}
+
+/** What is spoken on a connection. */
+export type EgressProtocol = "http" | "tls" | "tcp";
+
+/** Something that may be reached. Exactly one of `set`, `domain` and `cidr` is given. */
+export interface EgressRule {
+  /** An address or a block of them. It is also what opens private addresses, for names too. */
+  readonly cidr?: string | undefined;
+  /** A name, or `*.` and a name for every name below it. Of names with other letters, the `xn--` form. */
+  readonly domain?: string | undefined;
+  /** TLS ends at Atoll, so that each request is seen to be for this name, and begins there anew. */
+  readonly inspect?: boolean | undefined;
+  /** Ports (`443`) and ranges of them (`8000-8999`). A domain without any means 80 and 443; a block must name them. */
+  readonly ports?: readonly string[] | undefined;
+  /** What may be spoken. A domain without any means `http` and `tls`, a block means `tcp`. */
+  readonly protocols?: readonly EgressProtocol[] | undefined;
+  /** A set of names that belong together. */
+  readonly set?: RuleSet | undefined;
+}
+
+/** What has gone out so far. */
+export interface EgressTotals {
+  /** Bytes that came in. */
+  readonly bytesIn: number;
+  /** Bytes that went out. */
+  readonly bytesOut: number;
+  /** Connections that were allowed. */
+  readonly connections: number;
+  /** Connections that were refused. */
+  readonly denied: number;
+  /** Names that were told. */
+  readonly names: number;
+  /** Names that were not told. */
+  readonly namesDenied: number;
+  /** Of these, those that stand now. */
+  readonly open: number;
 }
 
 /** How bytes are put into JSON. */
@@ -76,6 +181,10 @@ export interface EndRecord {
   readonly cpuSystem?: number | undefined;
   /** User time of the main process and the children it waited for. */
   readonly cpuUser?: number | undefined;
+  /** What its processes were refused on the way out: the first of each kind, up to 32. */
+  readonly denials?: readonly Denial[] | undefined;
+  /** How often they were refused something, those in `denials` included. */
+  readonly denialsCount?: number | undefined;
   /** From start to end of the main process. */
   readonly duration: number;
   /** When its main process was over. */
@@ -115,7 +224,7 @@ export interface ErrorBody {
 }
 
 /** What went wrong, as a stable name. */
-export type ErrorCode = "UNAUTHORIZED" | "FORBIDDEN" | "ROUTE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "UPGRADE_REQUIRED" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "IDEMPOTENCY_CONFLICT" | "TOKEN_NOT_FOUND" | "TOKEN_LIMIT" | "SANDBOX_NOT_FOUND" | "SANDBOX_DIFFERS" | "SANDBOX_PAUSED" | "SANDBOX_STOPPED" | "SANDBOX_LIMIT" | "AGENT_UNAVAILABLE" | "SHUTTING_DOWN" | "SERVER_UNREACHABLE" | "TOO_MANY_CONNECTIONS" | "VALIDATION_FAILED" | "COMMAND_NOT_FOUND" | "NOT_EXECUTABLE" | "CWD_NOT_FOUND" | "USER_NOT_FOUND" | "ARGUMENTS_TOO_LONG" | "PROCESS_NOT_FOUND" | "PROCESS_ALREADY_EXISTS" | "PROCESS_ENDED" | "PROCESS_LIMIT" | "STDIN_NOT_OPEN" | "STDIN_GAP" | "SESSION_NOT_FOUND" | "SESSION_ALREADY_EXISTS" | "SESSION_TERMINATED" | "SESSION_ALIVE" | "SESSION_BUSY" | "SESSION_LIMIT" | "COMMAND_CANCELLED" | "SHELL_NOT_SUPPORTED" | "TERMINAL_NOT_FOUND" | "TERMINAL_ALREADY_EXISTS" | "TERMINAL_ENDED" | "TERMINAL_READ_ONLY" | "PORT_CLOSED" | "PREVIEW_NOT_FOUND" | "PREVIEW_ASLEEP" | "PREVIEW_BUSY" | "PREVIEW_BROKEN" | "PREVIEW_LIMIT" | "MISDIRECTED" | "WAIT_TIMEOUT" | "LIMIT_UNAVAILABLE" | "ISOLATION_UNAVAILABLE" | "PAUSE_UNAVAILABLE" | "STORAGE_BUSY" | "SANDBOX_GONE" | "DISK_FULL" | "DISK_READ_ONLY" | "INTERNAL";
+export type ErrorCode = "UNAUTHORIZED" | "FORBIDDEN" | "ROUTE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "UPGRADE_REQUIRED" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "IDEMPOTENCY_CONFLICT" | "TOKEN_NOT_FOUND" | "TOKEN_LIMIT" | "SANDBOX_NOT_FOUND" | "SANDBOX_DIFFERS" | "SANDBOX_PAUSED" | "SANDBOX_STOPPED" | "SANDBOX_LIMIT" | "AGENT_UNAVAILABLE" | "SHUTTING_DOWN" | "SERVER_UNREACHABLE" | "TOO_MANY_CONNECTIONS" | "VALIDATION_FAILED" | "COMMAND_NOT_FOUND" | "NOT_EXECUTABLE" | "CWD_NOT_FOUND" | "USER_NOT_FOUND" | "ARGUMENTS_TOO_LONG" | "PROCESS_NOT_FOUND" | "PROCESS_ALREADY_EXISTS" | "PROCESS_ENDED" | "PROCESS_LIMIT" | "STDIN_NOT_OPEN" | "STDIN_GAP" | "SESSION_NOT_FOUND" | "SESSION_ALREADY_EXISTS" | "SESSION_TERMINATED" | "SESSION_ALIVE" | "SESSION_BUSY" | "SESSION_LIMIT" | "COMMAND_CANCELLED" | "SHELL_NOT_SUPPORTED" | "TERMINAL_NOT_FOUND" | "TERMINAL_ALREADY_EXISTS" | "TERMINAL_ENDED" | "TERMINAL_READ_ONLY" | "PORT_CLOSED" | "PREVIEW_NOT_FOUND" | "PREVIEW_ASLEEP" | "PREVIEW_BUSY" | "PREVIEW_BROKEN" | "PREVIEW_LIMIT" | "MISDIRECTED" | "WAIT_TIMEOUT" | "LIMIT_UNAVAILABLE" | "EGRESS_UNAVAILABLE" | "SECRET_NOT_FOUND" | "ISOLATION_UNAVAILABLE" | "PAUSE_UNAVAILABLE" | "STORAGE_BUSY" | "SANDBOX_GONE" | "DISK_FULL" | "DISK_READ_ONLY" | "INTERNAL";
 
 /** A text that may be no UTF-8. */
 export interface ExactText {
@@ -153,6 +262,8 @@ export interface ExecRequest {
   readonly maxOutputBytes?: number | undefined;
   /** Memory that this command may use, within the sandbox's own limit. */
   readonly memoryBytes?: number | undefined;
+  /** What it may reach, within what the sandbox may; all of that if not given. */
+  readonly network?: readonly EgressRule[] | undefined;
   /** What happens if the caller goes away. */
   readonly onDisconnect?: OnDisconnect | undefined;
   /** Standard input as text. Without this and `stdin_base64` it is closed. */
@@ -275,6 +386,31 @@ export interface LogMatch {
   readonly line: string;
   /** On which output. */
   readonly stream: Stream;
+}
+
+/** The way out of a sandbox. */
+export interface NetworkInfo {
+  /** Whether there is a way out at all: there is none before the first rule. */
+  readonly open: boolean;
+  /** What may be reached. */
+  readonly policy: NetworkPolicy;
+  /** What has gone out so far. */
+  readonly totals: EgressTotals;
+}
+
+/** What a sandbox may reach. Nothing else is reachable, and a list that is empty allows nothing. */
+export interface NetworkPolicy {
+  /** What is allowed. */
+  readonly allow?: readonly EgressRule[] | undefined;
+  /** Addresses of names that are not asked of anybody. They are subject to the rules like any other address. */
+  readonly hosts?: Readonly<Record<string, readonly string[]>> | undefined;
+  /** The name server to ask, `ADDRESS:PORT`; that of the machine if not given. */
+  readonly resolver?: string | undefined;
+  /**
+   * Certificates (PEM) that servers are believed by, beside those that the machine believes, where TLS ends at
+   * Atoll.
+   */
+  readonly trust?: string | undefined;
 }
 
 /** A new token. The only time that its secret is told. */
@@ -452,6 +588,16 @@ export interface ProcessList {
 /** Where in its life a process is. */
 export type ProcessState = "starting" | "running" | "lingering" | "ended";
 
+/** A secret that commands may use and not see. Its name is the name of a variable, which holds a stand-in for it. */
+export interface PutSecret {
+  /** Headers of requests in which the stand-in is replaced (`authorization`). */
+  readonly headers?: readonly string[] | undefined;
+  /** Names of the only servers that get it, by HTTPS: `NAME`, or `NAME:PORT` for another port than 443. */
+  readonly hosts: readonly string[];
+  /** The secret itself. It is never told again. */
+  readonly value: string;
+}
+
 /** When a process counts as ready. */
 export type ReadyCondition = { log: unknown } | { port: PortCondition };
 
@@ -509,10 +655,15 @@ export interface RestartRequest {
   readonly from?: RestartFrom | undefined;
 }
 
+/** Names that belong together, to start from. */
+export type RuleSet = "pypi" | "npm" | "crates" | "debian" | "github";
+
 /** One sandbox. */
 export interface SandboxInfo {
   /** When it was made. */
   readonly createdAt: Timestamp;
+  /** What has gone out of it; `null` if there is no way out. */
+  readonly egress?: EgressTotals | undefined;
   /** How strongly it is walled off. */
   readonly isolation: Isolation;
   /** For finding it again. */
@@ -634,6 +785,24 @@ export interface ScreenInfo {
   readonly text: string;
   /** Whether every byte before that was seen. Else something drawn long ago may be missing. */
   readonly whole: boolean;
+}
+
+/** A secret, without its value. */
+export interface SecretInfo {
+  /** The headers in which it is put. */
+  readonly headers: readonly string[];
+  /** The servers that get it. */
+  readonly hosts: readonly string[];
+  /** The variable that holds its stand-in. */
+  readonly name: string;
+  /** What commands see instead. */
+  readonly placeholder: string;
+}
+
+/** The secrets of a sandbox, by name. */
+export interface SecretList {
+  /** These. */
+  readonly secrets: readonly SecretInfo[];
 }
 
 /** Names a session within its sandbox. */
@@ -806,6 +975,8 @@ export interface StartRequest {
   readonly maxOutputBytes?: number | undefined;
   /** Memory that this command may use, within the sandbox's own limit. */
   readonly memoryBytes?: number | undefined;
+  /** What it may reach, within what the sandbox may; all of that if not given. */
+  readonly network?: readonly EgressRule[] | undefined;
   /** When it counts as ready. */
   readonly ready?: ReadyCondition | undefined;
   /** What happens when it fails. */
@@ -1008,6 +1179,8 @@ export interface ExecOptions {
   readonly maxOutputBytes?: number | undefined;
   /** Memory that this command may use, within the sandbox's own limit. */
   readonly memoryBytes?: number | undefined;
+  /** What it may reach, within what the sandbox may; all of that if not given. */
+  readonly network?: readonly EgressRule[] | undefined;
   /** What happens if the caller goes away. */
   readonly onDisconnect?: OnDisconnect | undefined;
   /** Ends the whole tree after so long. */
@@ -1036,6 +1209,8 @@ export interface SessionExecOptions {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Ends the whole tree when it has printed more than so much. */
   readonly maxOutputBytes?: number | undefined;
+  /** What it may reach, within what the sandbox may; all of that if not given. */
+  readonly network?: readonly EgressRule[] | undefined;
   /** What happens if the caller goes away. */
   readonly onDisconnect?: OnDisconnect | undefined;
   /** Ends the whole tree after so long. */
@@ -1062,6 +1237,8 @@ export interface StartOptions {
   readonly maxOutputBytes?: number | undefined;
   /** Memory that this command may use, within the sandbox's own limit. */
   readonly memoryBytes?: number | undefined;
+  /** What it may reach, within what the sandbox may; all of that if not given. */
+  readonly network?: readonly EgressRule[] | undefined;
   /** When it counts as ready. */
   readonly ready?: ReadyCondition | undefined;
   /** What happens when it fails. */
@@ -1092,6 +1269,8 @@ export interface QueueOptions {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** Ends the whole tree when it has printed more than so much. */
   readonly maxOutputBytes?: number | undefined;
+  /** What it may reach, within what the sandbox may; all of that if not given. */
+  readonly network?: readonly EgressRule[] | undefined;
   /** Where its standard input comes from. */
   readonly stdin?: StdinMode | undefined;
   /** Ends the whole tree after so long. */
@@ -1147,6 +1326,8 @@ export interface SandboxOptions {
   readonly labels?: Readonly<Record<string, string>> | undefined;
   /** What it may use. */
   readonly limits?: SandboxLimits | undefined;
+  /** What it may reach at first; nothing if not given. */
+  readonly network?: NetworkPolicy | undefined;
   /** Stop it when nobody used it for so long. 0: never. */
   readonly sleepAfterMs?: number | undefined;
 }
@@ -1183,6 +1364,11 @@ export interface Types {
   Capture: Capture;
   CreateSandbox: CreateSandbox;
   CreateToken: CreateToken;
+  Denial: Denial;
+  EgressEvent: EgressEvent;
+  EgressEventPage: EgressEventPage;
+  EgressRule: EgressRule;
+  EgressTotals: EgressTotals;
   EndRecord: EndRecord;
   ErrorAnswer: ErrorAnswer;
   ErrorBody: ErrorBody;
@@ -1200,6 +1386,8 @@ export interface Types {
   LinkRequest: LinkRequest;
   LogCondition: LogCondition;
   LogMatch: LogMatch;
+  NetworkInfo: NetworkInfo;
+  NetworkPolicy: NetworkPolicy;
   NewToken: NewToken;
   NotCarriedInfo: NotCarriedInfo;
   OutputEnd: OutputEnd;
@@ -1214,6 +1402,7 @@ export interface Types {
   PreviewList: PreviewList;
   ProcessInfo: ProcessInfo;
   ProcessList: ProcessList;
+  PutSecret: PutSecret;
   ReadyCondition: ReadyCondition;
   ResizeRequest: ResizeRequest;
   Resized: Resized;
@@ -1228,6 +1417,8 @@ export interface Types {
   SandboxUsage: SandboxUsage;
   Scope: Scope;
   ScreenInfo: ScreenInfo;
+  SecretInfo: SecretInfo;
+  SecretList: SecretList;
   SessionInfo: SessionInfo;
   SessionList: SessionList;
   SessionRequest: SessionRequest;
@@ -1272,13 +1463,18 @@ export const shapes = {
   AttachEvent: { choice: [["output", "output", "OutputEvent"], ["gap", "gap", "Gap"], ["end", "end", "OutputEnd"], ["written", "written", "StdinReceipt"], ["signalled", "signalled", "SignalReceipt"], ["error", "error", "ErrorBody"]] },
   CancelReceipt: { fields: [["cancelled", "cancelled"]] },
   Capture: { fields: [["bytes", "bytes"], ["data", "data"], ["encoding", "encoding"], ["replaced", "replaced"], ["truncated", "truncated", "Truncation"]] },
-  CreateSandbox: { fields: [["env", "env"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["name", "name"], ["sleepAfterMs", "sleep_after_ms"]] },
+  CreateSandbox: { fields: [["env", "env"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["name", "name"], ["network", "network", "NetworkPolicy"], ["sleepAfterMs", "sleep_after_ms"]] },
   CreateToken: { fields: [["expiresIn", "expires_in_ms"], ["name", "name"], ["scopes", "scopes", "Scope[]"]] },
-  EndRecord: { fields: [["code", "code"], ["cpuSystem", "cpu_system_ms"], ["cpuUser", "cpu_user_ms"], ["duration", "duration_ms"], ["endedAt", "ended_at", "date"], ["maxRssBytes", "max_rss_bytes"], ["oomKilled", "oom_killed"], ["reason", "reason"], ["signal", "signal"], ["startedAt", "started_at", "date"], ["survivors", "survivors"], ["timedOut", "timed_out"]] },
+  Denial: { fields: [["address", "address"], ["at", "at", "date"], ["count", "count"], ["host", "host"], ["port", "port"], ["reason", "reason"]] },
+  EgressEvent: { fields: [["address", "address"], ["at", "at", "date"], ["bytesIn", "bytes_in"], ["bytesOut", "bytes_out"], ["command", "command"], ["cursor", "cursor"], ["duration", "duration_ms"], ["flow", "flow"], ["host", "host"], ["kind", "kind"], ["port", "port"], ["protocol", "protocol"], ["reason", "reason"], ["rule", "rule"], ["secretsUsed", "secrets_used"]] },
+  EgressEventPage: { fields: [["events", "events", "EgressEvent[]"], ["lost", "lost"], ["nextCursor", "next_cursor"]] },
+  EgressRule: { fields: [["cidr", "cidr"], ["domain", "domain"], ["inspect", "inspect"], ["ports", "ports"], ["protocols", "protocols"], ["set", "set"]] },
+  EgressTotals: { fields: [["bytesIn", "bytes_in"], ["bytesOut", "bytes_out"], ["connections", "connections"], ["denied", "denied"], ["names", "names"], ["namesDenied", "names_denied"], ["open", "open"]] },
+  EndRecord: { fields: [["code", "code"], ["cpuSystem", "cpu_system_ms"], ["cpuUser", "cpu_user_ms"], ["denials", "denials", "Denial[]"], ["denialsCount", "denials_count"], ["duration", "duration_ms"], ["endedAt", "ended_at", "date"], ["maxRssBytes", "max_rss_bytes"], ["oomKilled", "oom_killed"], ["reason", "reason"], ["signal", "signal"], ["startedAt", "started_at", "date"], ["survivors", "survivors"], ["timedOut", "timed_out"]] },
   ErrorAnswer: { fields: [["error", "error", "ErrorBody"]] },
   ErrorBody: { fields: [["code", "code"], ["details", "details"], ["hint", "hint"], ["message", "message"]] },
   ExactText: { fields: [["data", "data"], ["encoding", "encoding"]] },
-  ExecRequest: { fields: [["answerBytes", "answer_bytes"], ["argv", "argv"], ["background", "background"], ["command", "command"], ["cwd", "cwd"], ["encoding", "encoding"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["onDisconnect", "on_disconnect"], ["stdin", "stdin"], ["stdinBase64", "stdin_base64"], ["timeout", "timeout_ms"], ["user", "user"]] },
+  ExecRequest: { fields: [["answerBytes", "answer_bytes"], ["argv", "argv"], ["background", "background"], ["command", "command"], ["cwd", "cwd"], ["encoding", "encoding"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["network", "network", "EgressRule[]"], ["onDisconnect", "on_disconnect"], ["stdin", "stdin"], ["stdinBase64", "stdin_base64"], ["timeout", "timeout_ms"], ["user", "user"]] },
   ExecResult: { fields: [["cursor", "cursor"], ["end", "end", "EndRecord"], ["id", "id"], ["sessionReset", "session_reset"], ["stderr", "stderr", "Capture"], ["stdout", "stdout", "Capture"]] },
   ExposePort: { fields: [["keepPrefix", "keep_prefix"], ["name", "name"], ["token", "token"], ["visibility", "visibility"], ["wake", "wake"]] },
   ForkRequest: { fields: [["id", "id"]] },
@@ -1291,6 +1487,8 @@ export const shapes = {
   LinkRequest: { fields: [["expiresIn", "expires_in_ms"]] },
   LogCondition: { fields: [["regex", "regex"], ["since", "since"], ["text", "text"]] },
   LogMatch: { fields: [["cursor", "cursor"], ["line", "line"], ["stream", "stream"]] },
+  NetworkInfo: { fields: [["open", "open"], ["policy", "policy", "NetworkPolicy"], ["totals", "totals", "EgressTotals"]] },
+  NetworkPolicy: { fields: [["allow", "allow", "EgressRule[]"], ["hosts", "hosts"], ["resolver", "resolver"], ["trust", "trust"]] },
   NewToken: { fields: [["info", "info", "TokenInfo"], ["token", "token"]] },
   NotCarriedInfo: { fields: [["descriptors", "descriptors"], ["jobs", "jobs"]] },
   OutputEnd: { fields: [["cursor", "cursor"], ["end", "end", "EndRecord"]] },
@@ -1305,6 +1503,7 @@ export const shapes = {
   PreviewList: { fields: [["previews", "previews", "Preview[]"]] },
   ProcessInfo: { fields: [["command", "command"], ["cursor", "cursor"], ["end", "end", "EndRecord"], ["id", "id"], ["labels", "labels"], ["pid", "pid"], ["ready", "ready"], ["restarts", "restarts"], ["session", "session"], ["startedAt", "started_at", "date"], ["state", "state"], ["stderrBytes", "stderr_bytes"], ["stdoutBytes", "stdout_bytes"]] },
   ProcessList: { fields: [["processes", "processes", "ProcessInfo[]"]] },
+  PutSecret: { fields: [["headers", "headers"], ["hosts", "hosts"], ["value", "value"]] },
   ReadyCondition: { choice: [["log", "log"], ["port", "port", "PortCondition"]] },
   ResizeRequest: { fields: [["by", "by"], ["cols", "cols"], ["rows", "rows"]] },
   Resized: { fields: [["by", "by"], ["cursor", "cursor"], ["size", "size", "WindowSize"], ["time", "time", "date"]] },
@@ -1312,13 +1511,15 @@ export const shapes = {
   RestartPolicy: { choice: [["onFailure", "on_failure", "RestartPolicyOnFailureDetails"]] },
   RestartPolicyOnFailureDetails: { fields: [["backoffMax", "backoff_max_ms"], ["backoff", "backoff_ms"], ["max", "max"]] },
   RestartRequest: { fields: [["from", "from"]] },
-  SandboxInfo: { fields: [["createdAt", "created_at", "date"], ["isolation", "isolation"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["name", "name"], ["notIsolated", "not_isolated"], ["processes", "processes"], ["sessions", "sessions"], ["state", "state"], ["terminals", "terminals"], ["usage", "usage", "SandboxUsage"], ["version", "version"]] },
+  SandboxInfo: { fields: [["createdAt", "created_at", "date"], ["egress", "egress", "EgressTotals"], ["isolation", "isolation"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["name", "name"], ["notIsolated", "not_isolated"], ["processes", "processes"], ["sessions", "sessions"], ["state", "state"], ["terminals", "terminals"], ["usage", "usage", "SandboxUsage"], ["version", "version"]] },
   SandboxLimits: { fields: [["cpuMillis", "cpu_millis"], ["memoryBytes", "memory_bytes"], ["openFiles", "open_files"], ["pids", "pids"]] },
   SandboxList: { fields: [["next", "next"], ["sandboxes", "sandboxes", "SandboxRecord[]"]] },
   SandboxRecord: { fields: [["createdAt", "created_at", "date"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["lastUsedAt", "last_used_at", "date"], ["limits", "limits", "SandboxLimits"], ["live", "live", "SandboxInfo"], ["name", "name"], ["sleepAfterMs", "sleep_after_ms"], ["state", "state"], ["stopReason", "stop_reason"]] },
   SandboxUsage: { fields: [["cpuUsec", "cpu_usec"], ["memoryBytes", "memory_bytes"], ["memoryPeakBytes", "memory_peak_bytes"], ["pids", "pids"]] },
   Scope: { fields: [["sandboxes", "sandboxes"], ["verbs", "verbs"]] },
   ScreenInfo: { fields: [["alternate", "alternate"], ["cursor", "cursor"], ["cursorCol", "cursor_col"], ["cursorHidden", "cursor_hidden"], ["cursorRow", "cursor_row"], ["formatted", "formatted"], ["reset", "reset"], ["size", "size", "WindowSize"], ["text", "text"], ["whole", "whole"]] },
+  SecretInfo: { fields: [["headers", "headers"], ["hosts", "hosts"], ["name", "name"], ["placeholder", "placeholder"]] },
+  SecretList: { fields: [["secrets", "secrets", "SecretInfo[]"]] },
   SessionInfo: { fields: [["createdAt", "created_at", "date"], ["cwd", "cwd"], ["end", "end", "EndRecord"], ["id", "id"], ["notRestored", "not_restored"], ["queued", "queued"], ["resets", "resets"], ["running", "running"], ["state", "state"], ["usedAt", "used_at", "date"]] },
   SessionList: { fields: [["sessions", "sessions", "SessionInfo[]"]] },
   SessionRequest: { fields: [["cwd", "cwd"], ["env", "env"], ["id", "id"], ["options", "options"], ["timeout", "timeout_ms"], ["user", "user"]] },
@@ -1329,7 +1530,7 @@ export const shapes = {
   SignalReceipt: { fields: [["signalled", "signalled"]] },
   SignalRequest: { fields: [["scope", "scope"], ["signal", "signal"]] },
   SnapshotInfo: { fields: [["aliases", "aliases", "ShellAlias[]"], ["cwd", "cwd", "ExactText"], ["env", "env", "ExactText{}"], ["functions", "functions", "ShellFunction[]"], ["limits", "limits", "ResourceLimit[]"], ["notCarried", "not_carried", "NotCarriedInfo"], ["options", "options"], ["positional", "positional", "ExactText[]"], ["shellOptions", "shell_options"], ["traps", "traps", "ShellTrap[]"], ["umask", "umask"], ["variables", "variables", "ShellVariable[]"]] },
-  StartRequest: { fields: [["argv", "argv"], ["background", "background"], ["command", "command"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["ready", "ready", "ReadyCondition"], ["restart", "restart", "RestartPolicy"], ["stdin", "stdin"], ["timeout", "timeout_ms"], ["user", "user"]] },
+  StartRequest: { fields: [["argv", "argv"], ["background", "background"], ["command", "command"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["network", "network", "EgressRule[]"], ["ready", "ready", "ReadyCondition"], ["restart", "restart", "RestartPolicy"], ["stdin", "stdin"], ["timeout", "timeout_ms"], ["user", "user"]] },
   StdinPiece: { fields: [["data", "data"], ["encoding", "encoding"], ["offset", "offset"]] },
   StdinReceipt: { fields: [["nextOffset", "next_offset"]] },
   TerminalCommand: { choice: [["resize", "resize", "WindowSize"], ["signal", "signal", "SignalRequest"]] },
@@ -1346,13 +1547,13 @@ export const shapes = {
   WaitFor: { choice: [["log", "log", "LogCondition"], ["port", "port", "PortCondition"]] },
   WaitRequest: { fields: [["for", "for", "WaitFor"], ["timeout", "timeout_ms"]] },
   WindowSize: { fields: [["cols", "cols"], ["rows", "rows"]] },
-  ExecOptions: { fields: [["answerBytes", "answer_bytes"], ["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["onDisconnect", "on_disconnect"], ["timeout", "timeout_ms"], ["user", "user"]] },
-  SessionExecOptions: { fields: [["answerBytes", "answer_bytes"], ["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["onDisconnect", "on_disconnect"], ["timeout", "timeout_ms"]] },
-  StartOptions: { fields: [["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["ready", "ready", "ReadyCondition"], ["restart", "restart", "RestartPolicy"], ["stdin", "stdin"], ["timeout", "timeout_ms"], ["user", "user"]] },
-  QueueOptions: { fields: [["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["stdin", "stdin"], ["timeout", "timeout_ms"]] },
+  ExecOptions: { fields: [["answerBytes", "answer_bytes"], ["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["network", "network", "EgressRule[]"], ["onDisconnect", "on_disconnect"], ["timeout", "timeout_ms"], ["user", "user"]] },
+  SessionExecOptions: { fields: [["answerBytes", "answer_bytes"], ["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["network", "network", "EgressRule[]"], ["onDisconnect", "on_disconnect"], ["timeout", "timeout_ms"]] },
+  StartOptions: { fields: [["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["network", "network", "EgressRule[]"], ["ready", "ready", "ReadyCondition"], ["restart", "restart", "RestartPolicy"], ["stdin", "stdin"], ["timeout", "timeout_ms"], ["user", "user"]] },
+  QueueOptions: { fields: [["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["network", "network", "EgressRule[]"], ["stdin", "stdin"], ["timeout", "timeout_ms"]] },
   SessionOptions: { fields: [["cwd", "cwd"], ["env", "env"], ["id", "id"], ["options", "options"], ["timeout", "timeout_ms"], ["user", "user"]] },
   TerminalOptions: { fields: [["cols", "cols"], ["cwd", "cwd"], ["env", "env"], ["id", "id"], ["rows", "rows"], ["term", "term"], ["user", "user"]] },
-  SandboxOptions: { fields: [["env", "env"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["sleepAfterMs", "sleep_after_ms"]] },
+  SandboxOptions: { fields: [["env", "env"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["network", "network", "NetworkPolicy"], ["sleepAfterMs", "sleep_after_ms"]] },
   SandboxChanges: { fields: [["keepAlive", "keep_alive"], ["labels", "labels"], ["sleepAfterMs", "sleep_after_ms"]] },
   ExposeOptions: { fields: [["keepPrefix", "keep_prefix"], ["name", "name"], ["token", "token"], ["visibility", "visibility"], ["wake", "wake"]] },
 } as const;

@@ -4,6 +4,7 @@ import * as commands from "./exec.js";
 import type { Client } from "./client.js";
 import type * as models from "./models.js";
 import type { Place } from "./place.js";
+import { Network, Secrets } from "./network.js";
 import { type ExposeOptions, Ports } from "./ports.js";
 import { type Process, Processes, type StartOptions, orNull } from "./process.js";
 import type { ExecResult } from "./results.js";
@@ -27,6 +28,10 @@ export class Sandbox {
   readonly terminals: Terminals;
   /** What listens in it, and how that is seen from outside. */
   readonly ports: Ports;
+  /** What may be reached from it. */
+  readonly network: Network;
+  /** Secrets that its commands may use and not see. */
+  readonly secrets: Secrets;
   #place: Place;
   #temporary: boolean;
   #owned: Client | undefined;
@@ -41,6 +46,8 @@ export class Sandbox {
     this.sessions = new Sessions(place);
     this.terminals = new Terminals(place);
     this.ports = new Ports(place);
+    this.network = new Network(place);
+    this.secrets = new Secrets(place);
   }
 
   /**

@@ -282,6 +282,25 @@ for (const wire of ["node", "fetch"] as const) {
       await own.destroy();
     });
 
+    test("what may be reached is said and told", async () => {
+      const own = await client.sandboxes.create();
+      assert.deepEqual((await own.network.get()).policy.allow, []);
+      const told = await own.network.set({ allow: [{ domain: "example.invalid", ports: ["443"] }] });
+      assert.equal(told.policy.allow?.[0]?.domain, "example.invalid");
+      await own.exec("getent hosts denied.invalid; true");
+      for await (const event of own.network.events()) {
+        if (event.kind !== "name_denied") continue;
+        assert.ok(event.host?.includes("denied.invalid"));
+        assert.equal((await own.network.page({ since: event.cursor, limit: 1 })).events[0]?.cursor, event.cursor);
+        break;
+      }
+      const made = await own.secrets.put("API_KEY", { value: "a secret value", hosts: ["example.invalid"] });
+      assert.equal((await own.exec("echo $API_KEY")).stdout.trim(), made.placeholder);
+      assert.deepEqual((await own.secrets.list()).map((each) => each.name), ["API_KEY"]);
+      await own.secrets.delete("API_KEY");
+      await own.destroy();
+    });
+
     test("a sandbox lives, changes and goes", async () => {
       const labels = { test: `life-${wire}` };
       const made = await client.sandboxes.create({ labels, limits: { openFiles: 512 }, env: { A_B: "1" } });

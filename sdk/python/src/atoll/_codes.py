@@ -16,6 +16,7 @@ __all__ = [
     "CwdNotFoundError",
     "DiskFullError",
     "DiskReadOnlyError",
+    "EgressUnavailableError",
     "ForbiddenError",
     "IdempotencyConflictError",
     "InternalError",
@@ -43,6 +44,7 @@ __all__ = [
     "SandboxNotFoundError",
     "SandboxPausedError",
     "SandboxStoppedError",
+    "SecretNotFoundError",
     "ServerUnreachableError",
     "SessionAliveError",
     "SessionAlreadyExistsError",
@@ -283,6 +285,14 @@ class LimitUnavailableError(RefusedError):
     """The server refused with `LIMIT_UNAVAILABLE`."""
 
 
+class EgressUnavailableError(RefusedError):
+    """The server refused with `EGRESS_UNAVAILABLE`."""
+
+
+class SecretNotFoundError(RefusedError):
+    """The server refused with `SECRET_NOT_FOUND`."""
+
+
 class IsolationUnavailableError(RefusedError):
     """The server refused with `ISOLATION_UNAVAILABLE`."""
 
@@ -365,6 +375,8 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "MISDIRECTED": MisdirectedError,
     "WAIT_TIMEOUT": WaitTimeoutError,
     "LIMIT_UNAVAILABLE": LimitUnavailableError,
+    "EGRESS_UNAVAILABLE": EgressUnavailableError,
+    "SECRET_NOT_FOUND": SecretNotFoundError,
     "ISOLATION_UNAVAILABLE": IsolationUnavailableError,
     "PAUSE_UNAVAILABLE": PauseUnavailableError,
     "STORAGE_BUSY": StorageBusyError,

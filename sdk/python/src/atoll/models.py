@@ -21,6 +21,14 @@ __all__ = [
     "AttachEventWritten",
     "CancelReceipt",
     "Capture",
+    "Denial",
+    "DenialReason",
+    "EgressEvent",
+    "EgressEventKind",
+    "EgressEventPage",
+    "EgressProtocol",
+    "EgressRule",
+    "EgressTotals",
     "Encoding",
     "EndReason",
     "EndRecord",
@@ -33,6 +41,8 @@ __all__ = [
     "Isolation",
     "KillReceipt",
     "LogMatch",
+    "NetworkInfo",
+    "NetworkPolicy",
     "NewToken",
     "NotCarriedInfo",
     "OutputEnd",
@@ -49,6 +59,7 @@ __all__ = [
     "ProcessState",
     "Resized",
     "ResourceLimit",
+    "RuleSet",
     "SandboxInfo",
     "SandboxLimits",
     "SandboxList",
@@ -58,6 +69,8 @@ __all__ = [
     "SandboxUsage",
     "Scope",
     "ScreenInfo",
+    "SecretInfo",
+    "SecretList",
     "SessionId",
     "SessionInfo",
     "SessionList",
@@ -98,6 +111,34 @@ __all__ = [
     "WaitAnswer",
     "WindowSize",
 ]
+
+DenialReason = Literal[
+    "no_rule",
+    "port_not_allowed",
+    "protocol_not_allowed",
+    "command_not_allowed",
+    "address_not_public",
+    "no_name",
+    "bad_name",
+    "name_mismatch",
+    "hidden_name",
+    "malformed",
+    "query_type",
+    "query_limit",
+    "no_address",
+    "unreachable",
+    "untrusted",
+    "udp_not_allowed",
+    "too_many",
+    "policy_changed",
+]
+"""Why a connection or a question was refused."""
+
+EgressEventKind = Literal["opened", "closed", "denied", "resolved", "name_denied", "policy_changed"]
+"""What happened on the way out."""
+
+EgressProtocol = Literal["http", "tls", "tcp"]
+"""What is spoken on a connection."""
 
 Encoding = Literal["utf8", "base64"]
 """How bytes are put into JSON."""
@@ -170,6 +211,8 @@ ErrorCode = Literal[
     "MISDIRECTED",
     "WAIT_TIMEOUT",
     "LIMIT_UNAVAILABLE",
+    "EGRESS_UNAVAILABLE",
+    "SECRET_NOT_FOUND",
     "ISOLATION_UNAVAILABLE",
     "PAUSE_UNAVAILABLE",
     "STORAGE_BUSY",
@@ -188,6 +231,9 @@ ProcessId = str
 
 ProcessState = Literal["starting", "running", "lingering", "ended"]
 """Where in its life a process is."""
+
+RuleSet = Literal["pypi", "npm", "crates", "debian", "github"]
+"""Names that belong together, to start from."""
 
 SandboxName = str
 """Names a sandbox; also its host name, and part of preview URLs, hence a DNS label."""
@@ -319,6 +365,142 @@ class Capture:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Denial:
+    """Something that a command was refused."""
+
+    address: str | None = None
+    """The address that was meant, if it says more than the name."""
+
+    at: Timestamp
+    """When it was first refused."""
+
+    count: int
+    """How often the same was refused."""
+
+    host: str | None = None
+    """The name that was meant, if one was."""
+
+    port: int | None = None
+    """The port. Of a question to a name server there is none."""
+
+    reason: DenialReason
+    """Why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EgressEvent:
+    """One thing that happened on the way out. What does not apply is left out."""
+
+    address: str | None = None
+    """The address outside."""
+
+    at: Timestamp
+    """When."""
+
+    bytes_in: int | None = None
+    """Bytes that came in."""
+
+    bytes_out: int | None = None
+    """Bytes that went out."""
+
+    command: ProcessId | None = None
+    """The command that did it, if that is known."""
+
+    cursor: int
+    """Its number; the next one has the next."""
+
+    duration_ms: int | None = None
+    """How long it stood."""
+
+    flow: int | None = None
+    """Which connection: the same in `opened` and `closed`."""
+
+    host: str | None = None
+    """The name that was meant."""
+
+    kind: EgressEventKind
+    """What."""
+
+    port: int | None = None
+    """The port outside."""
+
+    protocol: EgressProtocol | None = None
+    """What is spoken."""
+
+    reason: DenialReason | None = None
+    """Why not."""
+
+    rule: str | None = None
+    """The rule that allowed it, as text."""
+
+    secrets_used: int | None = None
+    """In how many requests a secret was put in."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EgressEventPage:
+    """Some events, by cursor."""
+
+    events: list[EgressEvent]
+    """These."""
+
+    lost: int
+    """So many that were asked for are forgotten."""
+
+    next_cursor: int
+    """Give this as `since` for those behind them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EgressRule:
+    """Something that may be reached. Exactly one of `set`, `domain` and `cidr` is given."""
+
+    cidr: str | None = None
+    """An address or a block of them. It is also what opens private addresses, for names too."""
+
+    domain: str | None = None
+    """A name, or `*.` and a name for every name below it. Of names with other letters, the `xn--` form."""
+
+    inspect: bool = False
+    """TLS ends at Atoll, so that each request is seen to be for this name, and begins there anew."""
+
+    ports: list[str] | None = None
+    """Ports (`443`) and ranges of them (`8000-8999`). A domain without any means 80 and 443; a block must name them."""
+
+    protocols: list[EgressProtocol] | None = None
+    """What may be spoken. A domain without any means `http` and `tls`, a block means `tcp`."""
+
+    set: RuleSet | None = None
+    """A set of names that belong together."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EgressTotals:
+    """What has gone out so far."""
+
+    bytes_in: int
+    """Bytes that came in."""
+
+    bytes_out: int
+    """Bytes that went out."""
+
+    connections: int
+    """Connections that were allowed."""
+
+    denied: int
+    """Connections that were refused."""
+
+    names: int
+    """Names that were told."""
+
+    names_denied: int
+    """Names that were not told."""
+
+    open: int
+    """Of these, those that stand now."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndRecord:
     """How a command ended. What is not known is `None`; a code is never invented."""
 
@@ -330,6 +512,12 @@ class EndRecord:
 
     cpu_user_ms: int | None = None
     """User time of the main process and the children it waited for."""
+
+    denials: list[Denial] | None = None
+    """What its processes were refused on the way out: the first of each kind, up to 32."""
+
+    denials_count: int | None = None
+    """How often they were refused something, those in `denials` included."""
 
     duration_ms: int
     """From start to end of the main process."""
@@ -453,6 +641,38 @@ class LogMatch:
 
     stream: Stream
     """On which output."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkInfo:
+    """The way out of a sandbox."""
+
+    open: bool
+    """Whether there is a way out at all: there is none before the first rule."""
+
+    policy: NetworkPolicy
+    """What may be reached."""
+
+    totals: EgressTotals
+    """What has gone out so far."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NetworkPolicy:
+    """What a sandbox may reach. Nothing else is reachable, and a list that is empty allows nothing."""
+
+    allow: list[EgressRule] | None = None
+    """What is allowed."""
+
+    hosts: dict[str, list[str]] | None = None
+    """Addresses of names that are not asked of anybody. They are subject to the rules like any other address."""
+
+    resolver: str | None = None
+    """The name server to ask, `ADDRESS:PORT`; that of the machine if not given."""
+
+    trust: str | None = None
+    """Certificates (PEM) that servers are believed by, beside those that the machine believes, where TLS ends at
+    Atoll."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -703,6 +923,9 @@ class SandboxInfo:
     created_at: Timestamp
     """When it was made."""
 
+    egress: EgressTotals | None = None
+    """What has gone out of it; `null` if there is no way out."""
+
     isolation: Isolation
     """How strongly it is walled off."""
 
@@ -865,6 +1088,31 @@ class ScreenInfo:
 
     whole: bool
     """Whether every byte before that was seen. Else something drawn long ago may be missing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretInfo:
+    """A secret, without its value."""
+
+    headers: list[str]
+    """The headers in which it is put."""
+
+    hosts: list[str]
+    """The servers that get it."""
+
+    name: str
+    """The variable that holds its stand-in."""
+
+    placeholder: str
+    """What commands see instead."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SecretList:
+    """The secrets of a sandbox, by name."""
+
+    secrets: list[SecretInfo]
+    """These."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -14,6 +14,8 @@ __all__ = [
     "Background",
     "CreateSandbox",
     "CreateToken",
+    "EgressProtocol",
+    "EgressRule",
     "Encoding",
     "ExecOptions",
     "ExecRequest",
@@ -26,10 +28,12 @@ __all__ = [
     "KillRequest",
     "LinkRequest",
     "LogCondition",
+    "NetworkPolicy",
     "OnDisconnect",
     "PatchSandbox",
     "PortCondition",
     "ProcessId",
+    "PutSecret",
     "QueueOptions",
     "ReadyCondition",
     "ReadyConditionLog",
@@ -40,6 +44,7 @@ __all__ = [
     "RestartPolicyOnFailure",
     "RestartPolicyOnFailureDetails",
     "RestartRequest",
+    "RuleSet",
     "SandboxChanges",
     "SandboxLimits",
     "SandboxName",
@@ -75,6 +80,9 @@ __all__ = [
 Background = Literal["keep", "kill"]
 """What happens to what a command leaves behind."""
 
+EgressProtocol = Literal["http", "tls", "tcp"]
+"""What is spoken on a connection."""
+
 Encoding = Literal["utf8", "base64"]
 """How bytes are put into JSON."""
 
@@ -89,6 +97,9 @@ ProcessId = str
 
 RestartFrom = Literal["snapshot", "nothing"]
 """What a dead session is started from."""
+
+RuleSet = Literal["pypi", "npm", "crates", "debian", "github"]
+"""Names that belong together, to start from."""
 
 SandboxName = str
 """Names a sandbox; also its host name, and part of preview URLs, hence a DNS label."""
@@ -177,6 +188,9 @@ class CreateSandbox(TypedDict, total=False):
     name: SandboxName | None
     """Its name; made up if not given."""
 
+    network: NetworkPolicy | None
+    """What it may reach at first; nothing if not given."""
+
     sleep_after_ms: int | None
     """Stop it when nobody used it for so long. 0: never."""
 
@@ -195,6 +209,28 @@ class CreateToken(_CreateToken, total=False):
 
     name: str
     """What it is for, for people."""
+
+
+class EgressRule(TypedDict, total=False):
+    """Something that may be reached. Exactly one of `set`, `domain` and `cidr` is given."""
+
+    cidr: str | None
+    """An address or a block of them. It is also what opens private addresses, for names too."""
+
+    domain: str | None
+    """A name, or `*.` and a name for every name below it. Of names with other letters, the `xn--` form."""
+
+    inspect: bool
+    """TLS ends at Atoll, so that each request is seen to be for this name, and begins there anew."""
+
+    ports: Sequence[str] | None
+    """Ports (`443`) and ranges of them (`8000-8999`). A domain without any means 80 and 443; a block must name them."""
+
+    protocols: Sequence[EgressProtocol] | None
+    """What may be spoken. A domain without any means `http` and `tls`, a block means `tcp`."""
+
+    set: RuleSet | None
+    """A set of names that belong together."""
 
 
 class ExecOptions(TypedDict, total=False):
@@ -229,6 +265,9 @@ class ExecOptions(TypedDict, total=False):
 
     memory_bytes: int | None
     """Memory that this command may use, within the sandbox's own limit."""
+
+    network: Sequence[EgressRule] | None
+    """What it may reach, within what the sandbox may; all of that if not given."""
 
     on_disconnect: OnDisconnect
     """What happens if the caller goes away."""
@@ -281,6 +320,9 @@ class ExecRequest(TypedDict, total=False):
 
     memory_bytes: int | None
     """Memory that this command may use, within the sandbox's own limit."""
+
+    network: Sequence[EgressRule] | None
+    """What it may reach, within what the sandbox may; all of that if not given."""
 
     on_disconnect: OnDisconnect
     """What happens if the caller goes away."""
@@ -393,6 +435,23 @@ class LogCondition(TypedDict, total=False):
     """This text, anywhere."""
 
 
+class NetworkPolicy(TypedDict, total=False):
+    """What a sandbox may reach. Nothing else is reachable, and a list that is empty allows nothing."""
+
+    allow: Sequence[EgressRule]
+    """What is allowed."""
+
+    hosts: Mapping[str, Sequence[str]]
+    """Addresses of names that are not asked of anybody. They are subject to the rules like any other address."""
+
+    resolver: str | None
+    """The name server to ask, `ADDRESS:PORT`; that of the machine if not given."""
+
+    trust: str | None
+    """Certificates (PEM) that servers are believed by, beside those that the machine believes, where TLS ends at
+    Atoll."""
+
+
 class PatchSandbox(TypedDict, total=False):
     """Change what can be changed while it lives. What is left out stays."""
 
@@ -417,6 +476,22 @@ class PortCondition(_PortCondition, total=False):
 
     http: HttpCondition | None
     """Set to ask for a page instead of a mere connection."""
+
+
+class _PutSecret(TypedDict):
+    """A secret that commands may use and not see. Its name is the name of a variable, which holds a stand-in for it."""
+
+    hosts: Sequence[str]
+    """Names of the only servers that get it, by HTTPS: `NAME`, or `NAME:PORT` for another port than 443."""
+
+    value: str
+    """The secret itself. It is never told again."""
+
+class PutSecret(_PutSecret, total=False):
+    """A secret that commands may use and not see. Its name is the name of a variable, which holds a stand-in for it."""
+
+    headers: Sequence[str]
+    """Headers of requests in which the stand-in is replaced (`authorization`)."""
 
 
 class QueueOptions(TypedDict, total=False):
@@ -445,6 +520,9 @@ class QueueOptions(TypedDict, total=False):
 
     max_output_bytes: int | None
     """Ends the whole tree when it has printed more than so much."""
+
+    network: Sequence[EgressRule] | None
+    """What it may reach, within what the sandbox may; all of that if not given."""
 
     stdin: StdinMode
     """Where its standard input comes from."""
@@ -559,6 +637,9 @@ class SandboxOptions(TypedDict, total=False):
     limits: SandboxLimits | None
     """What it may use."""
 
+    network: NetworkPolicy | None
+    """What it may reach at first; nothing if not given."""
+
     sleep_after_ms: int | None
     """Stop it when nobody used it for so long. 0: never."""
 
@@ -602,6 +683,9 @@ class SessionExecOptions(TypedDict, total=False):
 
     max_output_bytes: int | None
     """Ends the whole tree when it has printed more than so much."""
+
+    network: Sequence[EgressRule] | None
+    """What it may reach, within what the sandbox may; all of that if not given."""
 
     on_disconnect: OnDisconnect
     """What happens if the caller goes away."""
@@ -697,6 +781,9 @@ class StartOptions(TypedDict, total=False):
     memory_bytes: int | None
     """Memory that this command may use, within the sandbox's own limit."""
 
+    network: Sequence[EgressRule] | None
+    """What it may reach, within what the sandbox may; all of that if not given."""
+
     ready: ReadyCondition | None
     """When it counts as ready."""
 
@@ -748,6 +835,9 @@ class StartRequest(TypedDict, total=False):
 
     memory_bytes: int | None
     """Memory that this command may use, within the sandbox's own limit."""
+
+    network: Sequence[EgressRule] | None
+    """What it may reach, within what the sandbox may; all of that if not given."""
 
     ready: ReadyCondition | None
     """When it counts as ready."""

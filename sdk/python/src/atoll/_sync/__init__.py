@@ -2,6 +2,7 @@
 """Sandboxes for coroutines. The same names as in `atoll`, each call awaited."""
 
 from .client import Client, Sandboxes, Tokens
+from .network import EgressEvents, Network, Secrets
 from .ports import PortChanges, Ports
 from .process import Process, Processes
 from .sandbox import Sandbox
@@ -12,14 +13,17 @@ from .terminal import Attachment, Terminal, Terminals
 __all__ = [
     "Attachment",
     "Client",
+    "EgressEvents",
     "ExecStream",
     "Logs",
+    "Network",
     "PortChanges",
     "Ports",
     "Process",
     "Processes",
     "Sandbox",
     "Sandboxes",
+    "Secrets",
     "Session",
     "Sessions",
     "Terminal",

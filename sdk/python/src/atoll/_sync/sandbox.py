@@ -11,6 +11,7 @@ from .. import models
 from .._failure import AtollError
 from ..results import CommandResult
 from . import exec as commands
+from .network import Network, Secrets
 from .ports import Ports
 from .process import Processes
 from .session import Sessions
@@ -51,6 +52,10 @@ class Sandbox:
         """Its terminals."""
         self.ports = Ports(transport, self._path)
         """What listens in it, and how that is seen from outside."""
+        self.network = Network(transport, self._path)
+        """What may be reached from it."""
+        self.secrets = Secrets(transport, self._path)
+        """Secrets that its commands may use and not see."""
 
     def __repr__(self) -> str:
         return f"<Sandbox {self.name}>"
