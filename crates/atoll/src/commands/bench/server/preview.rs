@@ -30,7 +30,7 @@ const UP_WITHIN: Duration = Duration::from_secs(10);
 /// The program that is looked at: a word, and a large file.
 fn program(port: u16, dir: &str) -> String {
     format!(
-        "daemon off; worker_processes 1; pid {dir}/pid; error_log {dir}/log; {user} events {{}}
+        "daemon off; master_process off; pid {dir}/pid; error_log {dir}/log; {user} events {{}}
          http {{ access_log off; sendfile on; keepalive_requests 1000000000; client_body_temp_path {dir}/body;
            proxy_temp_path {dir}/proxy; fastcgi_temp_path {dir}/fastcgi; uwsgi_temp_path {dir}/uwsgi;
            scgi_temp_path {dir}/scgi;
