@@ -28,6 +28,7 @@ DERIVED: dict[str, tuple[str, tuple[str, ...]]] = {
     "TerminalOptions": ("TerminalRequest", ("command", "argv")),
     "SandboxOptions": ("CreateSandbox", ("name",)),
     "SandboxChanges": ("PatchSandbox", ()),
+    "ExposeOptions": ("ExposePort", ()),
 }
 
 

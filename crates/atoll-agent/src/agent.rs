@@ -25,10 +25,15 @@ struct Inner {
     stopped: watch::Sender<bool>,
     /// Places for WebSockets.
     sockets: Arc<Semaphore>,
+    /// Places for connections to ports inside.
+    tunnels: Arc<Semaphore>,
 }
 
 /// WebSockets at once. Each is a task with its buffers and a descriptor.
 const SOCKETS_MAX: usize = 1024;
+
+/// Connections to ports inside that go through here at once: each is a task, two buffers and two descriptors.
+const TUNNELS_MAX: usize = 1024;
 
 impl Agent {
     /// Makes the sandbox.
@@ -53,7 +58,8 @@ impl Agent {
         let created_at = SystemTime::now().into();
         let (destroyed, stopped) = (OnceCell::new(), watch::Sender::new(false));
         let sockets = Arc::new(Semaphore::new(SOCKETS_MAX));
-        Self { inner: Arc::new(Inner { sandbox, spec, created_at, destroyed, stopped, sockets }) }
+        let tunnels = Arc::new(Semaphore::new(TUNNELS_MAX));
+        Self { inner: Arc::new(Inner { sandbox, spec, created_at, destroyed, stopped, sockets, tunnels }) }
     }
 
     /// The sandbox.
@@ -89,6 +95,11 @@ impl Agent {
     /// A place for a WebSocket, for as long as it is held. `None` if there is none.
     pub(crate) fn place(&self) -> Option<OwnedSemaphorePermit> {
         Arc::clone(&self.inner.sockets).try_acquire_owned().ok()
+    }
+
+    /// A place for a connection to a port inside. `None` if there is none.
+    pub(crate) fn tunnel_place(&self) -> Option<OwnedSemaphorePermit> {
+        Arc::clone(&self.inner.tunnels).try_acquire_owned().ok()
     }
 
     /// Destroys the sandbox; whoever serves it stops then.

@@ -26,6 +26,7 @@ use crate::{request_id, routes, unread};
         (name = "exec", description = "One command, run to its end."),
         (name = "processes", description = "Commands with a life of their own."),
         (name = "sessions", description = "Shells that remember: one bash each, one command at a time."),
+        (name = "ports", description = "What listens inside, and connections to it."),
         (name = "terminals", description = "Programs behind a pseudo-terminal."),
     ),
     components(schemas(

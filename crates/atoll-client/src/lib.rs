@@ -11,6 +11,7 @@ mod error;
 mod events;
 mod exec;
 mod follow;
+mod port;
 mod process;
 mod retry;
 mod sandbox;
@@ -24,6 +25,7 @@ pub use client::Client;
 pub use error::Error;
 pub use exec::{ExecEvent, ExecStream};
 pub use follow::{Follow, FollowEvent, Output, Until};
+pub use port::{PortEvent, PortFollow, PortStream};
 pub use process::OutputRange;
 
 /// The example in the document is compiled.

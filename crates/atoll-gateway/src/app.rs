@@ -8,6 +8,7 @@ use crate::auth::{Auth, Mode};
 use crate::fleet::Fleet;
 use crate::metrics::Metrics;
 use crate::placement::Promise;
+use crate::preview::Site;
 use crate::registry::Registry;
 
 /// Cheap to clone. Nothing in it waits.
@@ -18,6 +19,8 @@ pub(crate) struct App {
     pub(crate) mode: Mode,
     pub(crate) registry: Registry,
     pub(crate) metrics: Arc<Metrics>,
+    /// Where previews are.
+    pub(crate) preview: Arc<Site>,
     pub(crate) json_max: usize,
     /// The OpenAPI document.
     pub(crate) document: &'static str,

@@ -108,6 +108,48 @@ pub enum Error {
         /// How many there may be.
         max: usize,
     },
+    /// No preview there, for whatever reason.
+    #[error("there is no preview at this address")]
+    PreviewNotFound,
+    /// Nobody exposed it.
+    #[error("port {port} is not exposed")]
+    PortNotExposed {
+        /// The port.
+        port: u16,
+    },
+    /// Private, and nothing came that lets one in.
+    #[error("this preview is private")]
+    PreviewClosed,
+    /// Private, and another page asks.
+    #[error("this preview is private, and was asked for by another page")]
+    PreviewForeign,
+    /// It sleeps.
+    #[error("sandbox {name} sleeps")]
+    PreviewAsleep {
+        /// The name.
+        name: SandboxName,
+    },
+    /// Too much at once.
+    #[error("{max} requests to this sandbox's ports are open already")]
+    PreviewBusy {
+        /// How many there may be.
+        max: usize,
+    },
+    /// The program hung up.
+    #[error("the program on port {port} ended the connection before it had answered")]
+    PreviewBroken {
+        /// The port.
+        port: u16,
+    },
+    /// Too many exposed ports.
+    #[error("a sandbox has at most {max} exposed ports")]
+    PreviewLimit {
+        /// How many there may be.
+        max: usize,
+    },
+    /// A preview's host name at the API.
+    #[error("this is the API, and previews are served elsewhere")]
+    Misdirected,
     /// The agent itself said why.
     #[error("{}", .body.message)]
     Agent {
@@ -173,6 +215,14 @@ impl Error {
             Self::SandboxDiffers { .. } => ErrorCode::SandboxDiffers,
             Self::SandboxPaused { .. } => ErrorCode::SandboxPaused,
             Self::SandboxLimit { .. } => ErrorCode::SandboxLimit,
+            Self::PreviewNotFound | Self::PortNotExposed { .. } => ErrorCode::PreviewNotFound,
+            Self::PreviewClosed => ErrorCode::Unauthorized,
+            Self::PreviewForeign => ErrorCode::Forbidden,
+            Self::PreviewAsleep { .. } => ErrorCode::PreviewAsleep,
+            Self::PreviewBusy { .. } => ErrorCode::PreviewBusy,
+            Self::PreviewBroken { .. } => ErrorCode::PreviewBroken,
+            Self::PreviewLimit { .. } => ErrorCode::PreviewLimit,
+            Self::Misdirected => ErrorCode::Misdirected,
             Self::Agent { body } => body.code,
             Self::AgentUnavailable { .. } => ErrorCode::AgentUnavailable,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
@@ -193,6 +243,10 @@ impl Error {
             Self::SandboxLimit { .. } => "delete some that are not needed, or raise the server's limit",
             Self::TokenLimit { .. } => "revoke some that are not needed",
             Self::AgentUnavailable { .. } => "try again: a sandbox whose agent is gone is started on its next use",
+            Self::PreviewClosed => "open a signed link, or send `Authorization: Bearer TOKEN`",
+            Self::PreviewAsleep { .. } => "use the sandbox, and it wakes; or expose the port with `wake`",
+            Self::PreviewBusy { .. } => "try again when some of them have ended",
+            Self::PreviewLimit { .. } => "unexpose some that are not needed",
             Self::Agent { body } => return body.hint.clone(),
             Self::Invalid { .. }
             | Self::RouteNotFound
@@ -201,6 +255,11 @@ impl Error {
             | Self::RateLimited { .. }
             | Self::TokenNotFound { .. }
             | Self::SandboxNotFound { .. }
+            | Self::PreviewNotFound
+            | Self::PortNotExposed { .. }
+            | Self::PreviewForeign
+            | Self::PreviewBroken { .. }
+            | Self::Misdirected
             | Self::ShuttingDown
             | Self::Internal { .. } => return None,
         };
@@ -224,6 +283,15 @@ impl Error {
             | Self::SandboxNotFound { .. }
             | Self::SandboxPaused { .. }
             | Self::SandboxLimit { .. }
+            | Self::PreviewNotFound
+            | Self::PortNotExposed { .. }
+            | Self::PreviewClosed
+            | Self::PreviewForeign
+            | Self::PreviewAsleep { .. }
+            | Self::PreviewBusy { .. }
+            | Self::PreviewBroken { .. }
+            | Self::PreviewLimit { .. }
+            | Self::Misdirected
             | Self::AgentUnavailable { .. }
             | Self::ShuttingDown
             | Self::Internal { .. } => None,
@@ -239,13 +307,13 @@ impl Error {
     fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        if let Self::Unauthorized { .. } = self {
+        if let Self::Unauthorized { .. } | Self::PreviewClosed = self {
             headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
         }
         if let Self::RateLimited { after } = self {
             headers.insert(RETRY_AFTER, HeaderValue::from(after.as_secs() + 1));
         }
-        if let Self::ShuttingDown = self {
+        if let Self::ShuttingDown | Self::PreviewBusy { .. } = self {
             headers.insert(RETRY_AFTER, HeaderValue::from(1));
         }
         headers

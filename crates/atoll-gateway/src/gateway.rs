@@ -13,8 +13,9 @@ use crate::auth::{Auth, Mode, Rate};
 use crate::fleet::{Fleet, Ground};
 use crate::metrics::Metrics;
 use crate::placement::{Local, LocalOptions, Placement};
+use crate::preview::{Domain, Signer, Site};
 use crate::registry::{Disk, Registry};
-use crate::server::{self, Limits, Listeners, Server, TlsFiles};
+use crate::server::{self, Limits, Listeners, PreviewListen, Server, TlsFiles};
 use crate::{Error, routes};
 
 /// The file in the state directory that holds the first token.
@@ -46,9 +47,23 @@ pub struct Options {
     pub sandboxes_max: usize,
     /// What clients may use.
     pub limits: Limits,
+    /// Where previews are.
+    pub preview: PreviewOptions,
     /// The OpenAPI document of everything that can be reached through this server, as JSON.
     pub document: &'static str,
 }
+
+/// Where previews are.
+#[derive(Debug, Clone, Default)]
+pub struct PreviewOptions {
+    /// Where to listen for them; the API is never there.
+    pub listen: PreviewListen,
+    /// Below which domain their host names are.
+    pub domain: Domain,
+}
+
+/// The file in the state directory that holds the key which signs links to previews.
+const PREVIEW_KEY: &str = "preview-key";
 
 /// A gateway that listens.
 pub struct Gateway {
@@ -86,20 +101,27 @@ impl Gateway {
         let root = options.state.join(ROOT_TOKEN);
         let auth = Auth::load(options.auth, options.rate, registry.clone(), &root).await?;
         let (draining, watching) = watch::channel(false);
+        let socket = options.state.join(SOCKET);
+        let (tls, plaintext) = (options.tls.as_ref(), options.plaintext_anywhere);
+        let listeners = server::bind(&options.listen, &options.preview.listen, &socket, tls, plaintext).await?;
+        let site = Site {
+            domain: options.preview.domain,
+            signer: Signer::load(&options.state.join(PREVIEW_KEY))?,
+            address: listeners.previews.first().and_then(|listener| listener.local_addr().ok()),
+            scheme: if tls.is_some() { "https" } else { "http" },
+        };
         let app = App {
             fleet,
             auth: Arc::new(auth),
             mode: options.auth,
             registry,
             metrics: Arc::clone(&metrics),
+            preview: Arc::new(site),
             json_max: options.limits.json_bytes,
             document: options.document,
             draining: watching,
         };
-        let socket = options.state.join(SOCKET);
-        let listeners =
-            server::bind(&options.listen, &socket, options.tls.as_ref(), options.plaintext_anywhere).await?;
-        let server = Server { router: routes::router(app), limits: options.limits, metrics, draining };
+        let server = Server { router: routes::router(app.clone()), app, limits: options.limits, metrics, draining };
         placement.get_ready();
         Ok(Self { server, listeners, placement, _lock: lock })
     }
@@ -107,6 +129,11 @@ impl Gateway {
     /// Where it listens, with the ports that were chosen.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.listeners.addresses()
+    }
+
+    /// Where it listens for previews.
+    pub fn preview_addresses(&self) -> Vec<SocketAddr> {
+        self.listeners.previews.iter().filter_map(|listener| listener.local_addr().ok()).collect()
     }
 
     /// Serves until `end` is ready and what was begun is done.

@@ -6,7 +6,7 @@
 //!
 //! How the parts meet: `server` takes connections, `routes` takes requests apart, `auth` says who asks, `fleet` knows
 //! every sandbox and has one task for each, `placement` starts and finds agents, `proxy` passes requests on to them
-//! over `lines`, `registry` remembers.
+//! over `lines`, `preview` shows what listens inside, `registry` remembers.
 
 mod app;
 mod ask;
@@ -18,6 +18,7 @@ mod gateway;
 mod lines;
 mod metrics;
 mod placement;
+mod preview;
 mod proxy;
 mod random;
 mod registry;
@@ -26,7 +27,8 @@ mod server;
 
 pub use auth::{Mode as AuthMode, Rate};
 pub use error::{Difference, Error};
-pub use gateway::{Gateway, Options, ROOT_TOKEN, SOCKET};
+pub use gateway::{Gateway, Options, PreviewOptions, ROOT_TOKEN, SOCKET};
 pub use placement::{Local, LocalOptions};
+pub use preview::Domain;
 pub use routes::openapi;
-pub use server::{Limits, TlsFiles};
+pub use server::{Limits, PreviewListen, TlsFiles};

@@ -16,9 +16,11 @@ pub(crate) enum Kind {
     Gateway,
     /// What runs inside a sandbox.
     Agent,
+    /// What listens inside a sandbox.
+    Preview,
 }
 
-const KINDS: [(Kind, &str); 2] = [(Kind::Gateway, "gateway"), (Kind::Agent, "agent")];
+const KINDS: [(Kind, &str); 3] = [(Kind::Gateway, "gateway"), (Kind::Agent, "agent"), (Kind::Preview, "preview")];
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
 /// All counts. Nothing in it waits.
@@ -60,7 +62,7 @@ impl Drop for While<'_> {
 impl Metrics {
     /// A request was answered, as far as its head.
     pub(crate) fn answered(&self, kind: Kind, status: u16, took: Duration) {
-        let row = usize::from(kind == Kind::Agent);
+        let row = KINDS.iter().position(|(known, _)| *known == kind).unwrap_or_default();
         let class = usize::from(status / 100).clamp(1, CLASSES.len()) - 1;
         add(&self.requests[row][class]);
         let millis = u64::try_from(took.as_millis()).unwrap_or(u64::MAX);
@@ -86,7 +88,7 @@ impl Metrics {
             ("atoll_agents_failed_total", "counter", "Agents that did not start.", &self.agents_failed),
             ("atoll_agents_lost_total", "counter", "Agents that ended unasked.", &self.agents_lost),
             ("atoll_connections", "gauge", "Open connections.", &self.connections),
-            ("atoll_tunnels", "gauge", "Open WebSockets.", &self.tunnels),
+            ("atoll_tunnels", "gauge", "Open WebSockets and raw connections.", &self.tunnels),
         ];
         for (name, kind, help, count) in singles {
             head(&mut text, name, kind, help);

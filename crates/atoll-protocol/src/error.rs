@@ -72,6 +72,13 @@ codes! {
     TerminalAlreadyExists = 409, "A terminal that runs a different command has this id.";
     TerminalEnded = 409, "The terminal's program has ended, so this can no longer be done.";
     TerminalReadOnly = 403, "This viewer may only look.";
+    PortClosed = 502, "Nothing listens on the port inside the sandbox.";
+    PreviewNotFound = 404, "There is no preview at this address: its token is wrong or was revoked, or there is no such sandbox.";
+    PreviewAsleep = 503, "The sandbox sleeps, and this preview does not wake it.";
+    PreviewBusy = 503, "As many requests to this sandbox's previews are open as there may be.";
+    PreviewBroken = 502, "The program inside ended the connection before it had answered.";
+    PreviewLimit = 429, "The sandbox may not have more exposed ports.";
+    Misdirected = 421, "This address is not served here: a preview's host name is no way to the API.";
     WaitTimeout = 408, "What was waited for did not happen in time. The process goes on.";
     LimitUnavailable = 501, "A limit was asked for that this host cannot enforce.";
     IsolationUnavailable = 501, "This host cannot give the isolation asked for.";

@@ -13,6 +13,7 @@ mod id;
 mod kill;
 mod lifecycle;
 mod output;
+mod port;
 mod process;
 mod sandbox;
 mod screen;
@@ -35,6 +36,9 @@ pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId};
 pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};
 pub use lifecycle::{CreateSandbox, PatchSandbox, SandboxList, SandboxRecord, StopReason};
 pub use output::{Capture, Encoding, ExecResult, Gap, OutputEnd, OutputEvent, OutputPage, Stream, Truncation};
+pub use port::{
+    ExposePort, LinkRequest, PortClosed, PortInfo, PortList, Preview, PreviewLink, PreviewList, Visibility,
+};
 pub use process::{KillReceipt, ProcessInfo, ProcessList, ProcessState, StdinReceipt};
 pub use sandbox::{Isolation, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage};
 pub use screen::ScreenInfo;

@@ -168,6 +168,12 @@ pub enum Error {
         /// The id.
         id: String,
     },
+    /// Nothing listens there.
+    #[error("nothing listens on port {port} in the sandbox")]
+    PortClosed {
+        /// The port.
+        port: u16,
+    },
     /// The wait's own time was up.
     #[error("waited {millis} ms in vain until {what}")]
     WaitTimeout {
@@ -259,6 +265,7 @@ impl Error {
             Self::TerminalAlreadyExists { .. } => ErrorCode::TerminalAlreadyExists,
             Self::TerminalEnded { .. } => ErrorCode::TerminalEnded,
             Self::TerminalReadOnly { .. } => ErrorCode::TerminalReadOnly,
+            Self::PortClosed { .. } => ErrorCode::PortClosed,
             Self::WaitTimeout { .. } => ErrorCode::WaitTimeout,
             Self::LimitUnavailable { .. } => ErrorCode::LimitUnavailable,
             Self::IsolationUnavailable { .. } => ErrorCode::IsolationUnavailable,
@@ -298,6 +305,7 @@ impl Error {
             Self::ShellNotSupported { .. } => {
                 Some("a session needs a bash that can load builtins (`enable -f`); exec needs any sh".to_owned())
             }
+            Self::PortClosed { .. } => Some("start a server inside that listens on it, on any address".to_owned()),
             Self::DiskFull { .. } => Some("make room on the disk that holds the sandbox's storage".to_owned()),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
             Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),

@@ -35,6 +35,7 @@ pub use exec::ExecOutput;
 pub use home::{Home, Storage};
 pub use host::{Host, Prepared};
 pub use log::{Capture, Chunk, Event as LogEvent, Log, Match, ReadPage, Reader as LogReader};
+pub use port::{PortChange, PortEvents};
 pub use process::{Filter, Process, ProcessSpec, Readiness, Restart, Retention};
 pub use sandbox::{Limits, Sandbox, SandboxOptions};
 pub use session::{Alias, Function, NotCarried, Session, SessionSpec, Snapshot, StartFrom, Variable};

@@ -171,6 +171,11 @@ impl Link {
         self.ask(|tag| Request::Connect { tag, address: address.into() }, &[]).await.and_then(opened)
     }
 
+    /// A socket that tells which sockets there are inside.
+    pub(crate) async fn diagnose(&self) -> Result<io::Result<OwnedFd>, Error> {
+        self.ask(|tag| Request::Diagnose { tag }, &[]).await.and_then(opened)
+    }
+
     /// Pidfds of some of these (pids inside) that live; none if none does.
     pub(crate) async fn pidfds(&self, pids: Vec<u32>) -> Result<Vec<OwnedFd>, Error> {
         match self.ask(|tag| Request::Pidfds { tag, pids }, &[]).await? {

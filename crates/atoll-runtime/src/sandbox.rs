@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
+use std::net::TcpStream;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -12,7 +13,7 @@ use std::time::Duration;
 use atoll_isolation::cgroup::{self, Group};
 use atoll_isolation::sys::process;
 use atoll_isolation::{Ids, Isolation, remove_directory};
-use atoll_protocol::{KillReceipt, ProcessId, SandboxName, SessionId, TerminalId};
+use atoll_protocol::{KillReceipt, PortInfo, ProcessId, SandboxName, SessionId, TerminalId};
 
 use crate::Error;
 use crate::command::Command;
@@ -22,6 +23,7 @@ use crate::host::HostInner;
 use crate::journal::Restored;
 use crate::link::Link;
 use crate::making::{DESTROY_WITHIN, Made};
+use crate::port::{self, PortEvents};
 use crate::process::{self as processes, Begun, Filter, Process, ProcessSpec, Registry, Retention};
 use crate::session::{self, Session, SessionSpec};
 use crate::shared::{Parts, Shared};
@@ -105,6 +107,7 @@ impl Sandbox {
             ids: ids.as_ref().map(Ids::map),
             group,
             proc: launched.proc,
+            init: launched.pid,
             storage: dir.path.clone(),
             cwd,
             env,
@@ -225,6 +228,21 @@ impl Sandbox {
     /// Opens a file inside, for reading and never waiting. What the descriptor is must be checked by the caller.
     pub async fn open(&self, path: &[u8]) -> Result<io::Result<OwnedFd>, Error> {
         self.inner.shared.link.open(path, 0).await
+    }
+
+    /// Ports on which something listens inside, lowest first, with who does where that can be known.
+    pub async fn ports(&self) -> Result<Vec<PortInfo>, Error> {
+        port::list(&self.inner.shared).await
+    }
+
+    /// What listens now, and ports as they open and close from then on.
+    pub async fn port_events(&self) -> Result<(Vec<PortInfo>, PortEvents), Error> {
+        PortEvents::begin(&self.inner.shared).await
+    }
+
+    /// Connects to a port inside: on its loopback, or wherever it is bound. The stream never waits.
+    pub async fn connect(&self, port: u16) -> Result<TcpStream, Error> {
+        port::connect(&self.inner.shared, port).await
     }
 
     /// What its processes use now. Counted where the sandbox has a limit; without one, nothing is known.

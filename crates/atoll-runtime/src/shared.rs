@@ -19,6 +19,7 @@ use crate::Error;
 use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
+use crate::port::Ports;
 use crate::process::Registry;
 use crate::sandbox::random_text;
 use crate::session::{Registry as Sessions, Spare};
@@ -40,6 +41,8 @@ pub(crate) struct Shared {
     pub(crate) ids: Option<IdMap>,
     pub(crate) group: Option<Group>,
     pub(crate) proc: OwnedFd,
+    /// Its init, where its processes are told from others only by descending from it.
+    pub(crate) top: Option<u32>,
     /// /dev/null, opened once.
     pub(crate) null: OwnedFd,
     pub(crate) storage: PathBuf,
@@ -53,6 +56,7 @@ pub(crate) struct Shared {
     pub(crate) sessions: Sessions,
     pub(crate) spare: Spare,
     pub(crate) shell: Shell,
+    pub(crate) ports: Ports,
     pub(crate) stopping: AtomicBool,
     pub(crate) paused: AtomicBool,
     /// How many commands may be young at once: see [`YOUNG`].
@@ -85,6 +89,7 @@ pub(crate) struct Parts {
     pub(crate) ids: Option<IdMap>,
     pub(crate) group: Option<Group>,
     pub(crate) proc: OwnedFd,
+    pub(crate) init: u32,
     pub(crate) storage: PathBuf,
     pub(crate) cwd: PathBuf,
     pub(crate) env: BTreeMap<OsString, OsString>,
@@ -95,7 +100,7 @@ pub(crate) struct Parts {
 
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Result<Self, Error> {
-        let Parts { link, isolation, ids, group, proc, storage, cwd, env, open_files, registry, journal } = parts;
+        let Parts { link, isolation, ids, group, proc, init, storage, cwd, env, open_files, registry, journal } = parts;
         Ok(Self {
             null: open_null()?,
             link,
@@ -103,6 +108,10 @@ impl Shared {
             ids,
             group,
             proc,
+            top: match isolation {
+                Isolation::Namespaces => None,
+                Isolation::None => Some(init),
+            },
             storage,
             cwd,
             env,
@@ -113,12 +122,18 @@ impl Shared {
             sessions: Sessions::default(),
             spare: Spare::default(),
             shell: Shell::default(),
+            ports: Ports::default(),
             stopping: AtomicBool::new(false),
             paused: AtomicBool::new(false),
             starts: Arc::new(Semaphore::new(starts_at_once())),
             id_prefix: random_text(6)?,
             next: AtomicU64::new(1),
         })
+    }
+
+    /// Whether its ports are its own.
+    pub(crate) fn has_own_network(&self) -> bool {
+        self.isolation == Isolation::Namespaces
     }
 
     /// A number for a new command, never used again in this sandbox.

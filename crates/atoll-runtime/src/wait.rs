@@ -2,14 +2,16 @@
 //! early, with its own error, if the process ends.
 
 use std::future::Future;
+use std::sync::Arc;
 use std::time::Duration;
 
 use atoll_protocol::{EndRecord, ProcessState};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use crate::log::{Event, Match, Matcher, Pattern};
-use crate::port;
+use crate::port::{self, Ports};
 use crate::process::Process;
+use crate::shared::Shared;
 use crate::{Error, LogReader};
 
 /// What to look for in the output.
@@ -108,7 +110,37 @@ impl Process {
         }
         let shared = self.shared()?;
         let what = || format!("port {} answered", check.port);
-        within(limit, what, self.repeat(&what, || port::answers(&shared.link, check))).await
+        within(limit, what, self.open_port(&shared, check, &what)).await
+    }
+
+    /// As long as nothing listens there, nobody is asked; what listens without answering is asked now and then.
+    async fn open_port(
+        &self,
+        shared: &Arc<Shared>,
+        check: &PortCheck,
+        what: &impl Fn() -> String,
+    ) -> Result<(), Error> {
+        let mut seen = Ports::watch(shared).await?;
+        let (mut status, mut pause) = (self.status(), LOOK_AGAIN);
+        loop {
+            self.must_live(what)?;
+            let now = Arc::clone(&seen.borrow_and_update());
+            let is_open = now.contains_key(&check.port);
+            if is_open && port::answers(&shared.link, &now, check).await? {
+                return Ok(());
+            }
+            tokio::select! {
+                _ = seen.changed() => pause = LOOK_AGAIN,
+                // A change of state is looked at right away.
+                _ = status.changed() => {}
+                () = sleep(pause), if is_open => pause = (pause * 2).min(LOOK_AGAIN_MAX),
+            }
+        }
+    }
+
+    fn must_live(&self, what: &impl Fn() -> String) -> Result<(), Error> {
+        let is_over = matches!(self.state(), ProcessState::Ended | ProcessState::Lingering) && self.end().is_some();
+        if is_over { Err(self.too_late(&what())) } else { Ok(()) }
     }
 
     /// Waits until the process is blocked on reading its standard input.
@@ -125,9 +157,7 @@ impl Process {
         let mut pause = LOOK_AGAIN;
         let mut status = self.status();
         loop {
-            if matches!(self.state(), ProcessState::Ended | ProcessState::Lingering) && self.end().is_some() {
-                return Err(self.too_late(&what()));
-            }
+            self.must_live(what)?;
             match look().await {
                 Ok(true) => return Ok(()),
                 Ok(false) => {}

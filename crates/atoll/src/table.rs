@@ -19,7 +19,12 @@ pub(crate) fn pairs(pairs: &[(&str, String)]) -> String {
 }
 
 fn plain(row: &[String]) -> Vec<String> {
-    row.iter().map(|cell| shortened(&harmless(cell))).collect()
+    row.iter().map(|text| cell(text)).collect()
+}
+
+/// A text that fits into a line, and does nothing to it.
+pub(crate) fn cell(text: &str) -> String {
+    shortened(&harmless(text))
 }
 
 fn aligned(line: &[String], widths: &[usize]) -> String {

@@ -182,6 +182,33 @@ fn cli() {
     assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
 }
 
+/// The same for ports, with a server on a port that was free a moment ago.
+#[test]
+fn ports() {
+    if !["/usr/bin/curl", "/usr/bin/python3"].iter().all(|program| Path::new(program).exists()) {
+        assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "docs::ports needs curl and python3");
+        eprintln!("SKIP docs::ports: no curl or python3 on this host");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ports.md");
+    let place = home.path().display();
+    let end = "kill $FORWARD; atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
+    let examples = script(&file).replace("curl -sS", "curl --max-time 30 -sS");
+    let script = format!(
+        "exec 2>&1; set -eo pipefail; cd {place}; PORT={port}; trap '{end}' EXIT\n{examples}trap - EXIT; echo all done"
+    );
+    let shown = run(&script, home.path());
+    for expected in
+        ["3000  127.0.0.1", ".localhost:", "hello from box", "this preview is private", "\n1\n", "all done\n"]
+    {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert_eq!(shown.matches("hello from box\n").count(), 3, "{shown}");
+    assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
+}
+
 /// Whoever adds a subcommand tells of it.
 #[test]
 fn cli_names_every_subcommand() {

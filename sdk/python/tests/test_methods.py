@@ -275,3 +275,28 @@ def test_the_socket_serves_everything(make_client: Any, server: Any, shared_sand
     assert sandbox.exec("echo over the socket").stdout == "over the socket\n"
     with sandbox.terminals.open("echo seen") as terminal, terminal.attach(since=0) as view:
         assert "".join(output.text for output in view) == "seen\r\n"
+
+
+def test_ports_are_listed_followed_and_exposed(client: Any) -> None:
+    import urllib.request
+
+    sandbox = client.sandboxes.create()
+    serve = "python3 -m http.server 8131 --bind 127.0.0.1"
+    with sandbox.ports.watch() as changes:
+        with sandbox.processes.start(f"echo hello > page; exec {serve}"):
+            opened = next(changes)
+            assert (opened.port, opened.is_open) == (8131, True) and set(changes.open) == {8131}
+            assert [each.port for each in sandbox.ports.list()] == [8131]
+            preview = sandbox.ports.expose(8131, name="web")
+            assert urllib.request.urlopen(f"{preview.path_url}page").read() == b"hello\n"
+            assert sandbox.ports.rotate(8131).token != preview.token
+            private = sandbox.ports.expose(8131, visibility="private")
+            assert (private.name, private.visibility) == ("web", "private")
+            link = sandbox.ports.link(8131, expires_in_ms=60_000)
+            assert link.url and link.expires_at.tzinfo
+            assert [each.port for each in sandbox.ports.previews()] == [8131]
+            sandbox.ports.unexpose(8131)
+            assert sandbox.ports.previews() == []
+        closed = next(changes)
+        assert (closed.port, closed.is_open) == (8131, False) and changes.open == {}
+    sandbox.delete()

@@ -127,6 +127,27 @@ export class TerminalEndedError extends RefusedError {}
 /** The server refused with `TERMINAL_READ_ONLY`. */
 export class TerminalReadOnlyError extends RefusedError {}
 
+/** The server refused with `PORT_CLOSED`. */
+export class PortClosedError extends RefusedError {}
+
+/** The server refused with `PREVIEW_NOT_FOUND`. */
+export class PreviewNotFoundError extends RefusedError {}
+
+/** The server refused with `PREVIEW_ASLEEP`. */
+export class PreviewAsleepError extends RefusedError {}
+
+/** The server refused with `PREVIEW_BUSY`. */
+export class PreviewBusyError extends RefusedError {}
+
+/** The server refused with `PREVIEW_BROKEN`. */
+export class PreviewBrokenError extends RefusedError {}
+
+/** The server refused with `PREVIEW_LIMIT`. */
+export class PreviewLimitError extends RefusedError {}
+
+/** The server refused with `MISDIRECTED`. */
+export class MisdirectedError extends RefusedError {}
+
 /** The server refused with `WAIT_TIMEOUT`. */
 export class WaitTimeoutError extends RefusedError {}
 
@@ -193,6 +214,13 @@ export const byCode: Readonly<Record<string, typeof RefusedError>> = {
   TERMINAL_ALREADY_EXISTS: TerminalAlreadyExistsError,
   TERMINAL_ENDED: TerminalEndedError,
   TERMINAL_READ_ONLY: TerminalReadOnlyError,
+  PORT_CLOSED: PortClosedError,
+  PREVIEW_NOT_FOUND: PreviewNotFoundError,
+  PREVIEW_ASLEEP: PreviewAsleepError,
+  PREVIEW_BUSY: PreviewBusyError,
+  PREVIEW_BROKEN: PreviewBrokenError,
+  PREVIEW_LIMIT: PreviewLimitError,
+  MISDIRECTED: MisdirectedError,
   WAIT_TIMEOUT: WaitTimeoutError,
   LIMIT_UNAVAILABLE: LimitUnavailableError,
   ISOLATION_UNAVAILABLE: IsolationUnavailableError,

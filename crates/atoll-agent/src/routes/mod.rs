@@ -7,6 +7,8 @@ mod table;
 
 mod exec;
 mod output;
+mod port_connect;
+mod ports;
 mod process;
 mod process_attach;
 mod processes;
@@ -53,6 +55,9 @@ pub(crate) fn all() -> Table {
         .routes(routes!(session::fork))
         .routes(routes!(session::start))
         .routes(routes!(snapshot::of_session))
+        .routes(routes!(ports::list))
+        .routes(routes!(ports::events))
+        .routes(routes!(port_connect::connect))
         .routes(routes!(terminals::open, terminals::list))
         .routes(routes!(terminal::show, terminal::delete))
         .routes(routes!(terminal::resize))

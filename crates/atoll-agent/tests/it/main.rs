@@ -15,6 +15,7 @@ mod broken_lines_lose_nothing;
 mod commands_run_to_their_end;
 mod input_is_written_at_offsets;
 mod output_is_read_by_cursor;
+mod ports_are_connected_to;
 mod processes_have_a_life_of_their_own;
 mod servers_come_and_go;
 mod sessions_remember;

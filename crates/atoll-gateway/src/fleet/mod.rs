@@ -11,17 +11,18 @@ mod tests;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use atoll_protocol::{CreateSandbox, PatchSandbox, SandboxName, SandboxState, StopReason};
+use atoll_protocol::{CreateSandbox, ExposePort, PatchSandbox, SandboxName, SandboxState, StopReason};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 
 pub(crate) use activity::{Activity, InUse};
-use owner::{Ask, Owner};
+use owner::{Ask, Owner, Sight};
 
 use crate::Error;
-use crate::lines::{Lines, Places};
+use crate::lines::{Lines, Places, WAITS_FOR};
 use crate::metrics::Metrics;
 use crate::placement::{Agent, Placement};
+use crate::preview::{Apps, Exposure, Exposures};
 use crate::registry::{Disk, Kept, Registry, Row, Stored};
 
 /// Requests that may wait for one owner. Beyond it, whoever asks waits for a place.
@@ -80,9 +81,13 @@ struct Inner {
 pub(crate) struct Handle {
     asks: mpsc::Sender<Ask>,
     phase: watch::Receiver<Phase>,
+    /// How its ports are exposed.
+    pub(crate) exposed: watch::Receiver<Arc<Exposures>>,
     activity: Arc<Activity>,
     /// Ways to its agent that wait for the next request.
     pub(crate) lines: Arc<Lines>,
+    /// Ways to the programs in it, and places for those who want to see them.
+    pub(crate) apps: Arc<Apps>,
 }
 
 impl Fleet {
@@ -146,9 +151,11 @@ impl Fleet {
     /// Starts an owner.
     async fn begin(&self, name: &SandboxName, row: Option<Row>) -> Handle {
         let (asks, inbox) = mpsc::channel(WAITING);
-        let (owner, phase, activity) = Owner::new(self.clone(), name.clone(), row, inbox).await;
+        let (owner, Sight { phase, exposed, activity }) = Owner::new(self.clone(), name.clone(), row, inbox).await;
         tokio::spawn(owner.run());
-        Handle { asks, phase, activity, lines: Lines::new(self.inner.places.clone()) }
+        let places = &self.inner.places;
+        let (lines, apps) = (Lines::new(places.clone(), WAITS_FOR), Apps::new(places.clone()));
+        Handle { asks, phase, exposed, activity, lines, apps }
     }
 
     /// The sandbox of this name, if there is one.
@@ -290,6 +297,28 @@ impl Handle {
 
     pub(crate) async fn delete(&self, name: &SandboxName) -> Result<(), Error> {
         self.ask(name, |tell| Ask::Delete { tell }).await
+    }
+
+    /// How its ports are exposed.
+    pub(crate) fn exposures(&self) -> Arc<Exposures> {
+        Arc::clone(&self.exposed.borrow())
+    }
+
+    pub(crate) async fn expose(
+        &self,
+        name: &SandboxName,
+        port: u16,
+        asked: ExposePort,
+    ) -> Result<(Exposure, bool), Error> {
+        self.ask(name, |tell| Ask::Expose { port, asked, tell }).await
+    }
+
+    pub(crate) async fn rotate(&self, name: &SandboxName, port: u16) -> Result<Exposure, Error> {
+        self.ask(name, |tell| Ask::Rotate { port, tell }).await
+    }
+
+    pub(crate) async fn unexpose(&self, name: &SandboxName, port: u16) -> Result<(), Error> {
+        self.ask(name, |tell| Ask::Unexpose { port, tell }).await
     }
 
     async fn ask<T>(

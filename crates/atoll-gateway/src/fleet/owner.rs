@@ -8,17 +8,19 @@ mod doubt;
 mod idle;
 mod life;
 mod pause;
+mod ports;
 
 use std::sync::Arc;
 use std::time::Duration;
 
-use atoll_protocol::{CreateSandbox, PatchSandbox, SandboxName, SandboxState, StopReason};
+use atoll_protocol::{CreateSandbox, ExposePort, PatchSandbox, SandboxName, SandboxState, StopReason};
 use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
 use super::{Activity, Fleet, Ground, Phase, options};
 use crate::placement::Agent;
+use crate::preview::{Exposure, Exposures};
 use crate::registry::{Kept, Row, Stored};
 use crate::{Error, ask, clock};
 
@@ -40,6 +42,9 @@ pub(super) enum Ask {
     Pause { tell: Tell<Row> },
     Resume { tell: Tell<Row> },
     Delete { tell: Tell<()> },
+    Expose { port: u16, asked: ExposePort, tell: Tell<(Exposure, bool)> },
+    Rotate { port: u16, tell: Tell<Exposure> },
+    Unexpose { port: u16, tell: Tell<()> },
 }
 
 /// What there is under the name.
@@ -70,7 +75,15 @@ pub(super) struct Owner {
     state: State,
     inbox: mpsc::Receiver<Ask>,
     phase: watch::Sender<Phase>,
+    exposed: watch::Sender<Arc<Exposures>>,
     activity: Arc<Activity>,
+}
+
+/// What others see of a sandbox without asking its owner.
+pub(super) struct Sight {
+    pub(super) phase: watch::Receiver<Phase>,
+    pub(super) exposed: watch::Receiver<Arc<Exposures>>,
+    pub(super) activity: Arc<Activity>,
 }
 
 impl Owner {
@@ -79,11 +92,13 @@ impl Owner {
         name: SandboxName,
         row: Option<Row>,
         inbox: mpsc::Receiver<Ask>,
-    ) -> (Self, watch::Receiver<Phase>, Arc<Activity>) {
+    ) -> (Self, Sight) {
         let used_at = row.as_ref().map_or_else(clock::now, |row| row.kept.used_at);
         let activity = Arc::new(Activity::new(used_at));
         let (phase, watching) = watch::channel(Phase::Away);
-        let mut owner = Self { fleet, name, state: State::Absent, inbox, phase, activity: Arc::clone(&activity) };
+        let (exposed, ports) = watch::channel(Arc::default());
+        let sight = Sight { phase: watching, exposed: ports, activity: Arc::clone(&activity) };
+        let mut owner = Self { fleet, name, state: State::Absent, inbox, phase, exposed, activity };
         if let Some(Row { stored, kept }) = row {
             let life = match kept.agent {
                 Some(agent) => owner.found(agent).await,
@@ -92,7 +107,7 @@ impl Owner {
             owner.state = State::Present { stored: Box::new(stored), life };
         }
         owner.show();
-        (owner, watching, activity)
+        (owner, sight)
     }
 
     fn ground(&self) -> &Ground {
@@ -160,6 +175,9 @@ impl Owner {
             Ask::Pause { tell } => drop(tell.send(self.pause().await)),
             Ask::Resume { tell } => drop(tell.send(self.resume().await)),
             Ask::Delete { tell } => drop(tell.send(self.delete().await)),
+            Ask::Expose { port, asked, tell } => drop(tell.send(self.expose(port, asked).await)),
+            Ask::Rotate { port, tell } => drop(tell.send(self.rotate(port).await)),
+            Ask::Unexpose { port, tell } => drop(tell.send(self.unexpose(port).await)),
         }
     }
 
@@ -193,6 +211,17 @@ impl Owner {
             State::Present { life: Life::Stopped { .. }, .. } | State::Absent => Phase::Away,
         };
         self.phase.send_replace(phase);
+        let exposed = match &self.state {
+            State::Present { stored, .. } => stored.ports.clone(),
+            State::Absent => Exposures::new(),
+        };
+        self.exposed.send_if_modified(|known| {
+            let changed = **known != exposed;
+            if changed {
+                *known = Arc::new(exposed);
+            }
+            changed
+        });
     }
 
     /// Notes it in the registry, as being in `state` if that is not what it looks like.

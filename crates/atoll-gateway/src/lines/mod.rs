@@ -23,7 +23,7 @@ const WAITING_EVERYWHERE: usize = 1024;
 
 /// How long a line waits. Much shorter than an agent waits for a request (30 s): none must meet a line that is just
 /// being closed.
-const WAITS_FOR: Duration = Duration::from_secs(10);
+pub(crate) const WAITS_FOR: Duration = Duration::from_secs(10);
 
 /// Places for lines that wait, for all sandboxes.
 #[derive(Debug, Clone)]
@@ -35,10 +35,11 @@ impl Default for Places {
     }
 }
 
-/// The lines of one sandbox.
+/// The lines of one sandbox to one who listens.
 #[derive(Debug)]
 pub(crate) struct Lines {
     places: Places,
+    waits_for: Duration,
     waiting: Mutex<Vec<Waiting>>,
 }
 
@@ -51,8 +52,8 @@ struct Waiting {
 }
 
 impl Lines {
-    pub(crate) fn new(places: Places) -> Arc<Self> {
-        Arc::new(Self { places, waiting: Mutex::default() })
+    pub(crate) fn new(places: Places, waits_for: Duration) -> Arc<Self> {
+        Arc::new(Self { places, waits_for, waiting: Mutex::default() })
     }
 
     /// A line to this agent on which a request can be sent now.
@@ -60,7 +61,7 @@ impl Lines {
         loop {
             // The one that was used last: the others may go.
             let mut waiting = self.waiting().pop()?;
-            if waiting.agent == *agent && waiting.line.is_ready() {
+            if waiting.agent == *agent && waiting.since.elapsed() < self.waits_for && waiting.line.is_ready() {
                 return Some(waiting.line);
             }
         }
@@ -75,14 +76,14 @@ impl Lines {
         }
         waiting.push(Waiting { line, agent, since: Instant::now(), _place: place });
         if waiting.len() == 1 {
-            tokio::spawn(sweep(Arc::downgrade(self)));
+            tokio::spawn(sweep(Arc::downgrade(self), self.waits_for));
         }
     }
 
     /// Lets go of those that waited long enough; `false` if none is left.
     fn tidy(&self) -> bool {
         let mut waiting = self.waiting();
-        waiting.retain(|one| one.since.elapsed() < WAITS_FOR);
+        waiting.retain(|one| one.since.elapsed() < self.waits_for);
         !waiting.is_empty()
     }
 
@@ -92,9 +93,9 @@ impl Lines {
 }
 
 /// Ends with the last line that waits; the next one begins another.
-async fn sweep(lines: Weak<Lines>) {
+async fn sweep(lines: Weak<Lines>, every: Duration) {
     loop {
-        sleep(WAITS_FOR).await;
+        sleep(every).await;
         if !lines.upgrade().is_some_and(|lines| lines.tidy()) {
             return;
         }

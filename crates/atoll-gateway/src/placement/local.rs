@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::process::{Process, start_time};
 use super::spare::{Spare, Spares};
-use super::{Agent, Placement, Promise, StartError, Wire};
+use super::{Agent, DialError, Inside, Placement, Promise, StartError, Wire, dial};
 use crate::ask;
 use crate::registry::Disk;
 
@@ -186,6 +186,13 @@ impl Placement for Local {
         Box::pin(async move {
             let dir = Path::new(&*agent.address).parent().unwrap_or(Path::new("/"));
             connect_below(dir).await.map(|stream| Box::new(stream) as Wire)
+        })
+    }
+
+    fn dial<'a>(&'a self, agent: &'a Agent, port: u16) -> Promise<'a, Result<Inside, DialError>> {
+        Box::pin(async move {
+            let dir = Path::new(&*agent.address).parent().unwrap_or(Path::new("/"));
+            dial::socket(connect_below(dir).await?, port).await
         })
     }
 

@@ -4,6 +4,7 @@
 //! A placement knows nothing of tokens, labels or idle clocks, and keeps nothing in memory that could be lost with the
 //! gateway.
 
+mod dial;
 mod local;
 mod process;
 mod spare;
@@ -16,6 +17,7 @@ use std::sync::Arc;
 use atoll_protocol::{ErrorBody, SandboxName, SandboxSpec};
 use tokio::io::{AsyncRead, AsyncWrite};
 
+pub(crate) use dial::{DialError, Inside};
 pub use local::{Local, LocalOptions};
 
 /// What a placement promises.
@@ -73,6 +75,11 @@ pub(crate) trait Placement: Send + Sync + Debug {
 
     /// Connects to an agent.
     fn connect<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<Wire>>;
+
+    /// Connects to a port inside a sandbox. Where the connection itself cannot be had, its agent carries the bytes.
+    fn dial<'a>(&'a self, agent: &'a Agent, port: u16) -> Promise<'a, Result<Inside, DialError>> {
+        Box::pin(async move { dial::through(self.connect(agent).await?, port).await })
+    }
 
     /// Removes everything of a sandbox that has no agent.
     fn remove<'a>(&'a self, name: &'a SandboxName) -> Promise<'a, io::Result<()>>;

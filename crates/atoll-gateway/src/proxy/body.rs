@@ -6,41 +6,55 @@ use std::task::{Context, Poll, ready};
 
 use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
+use tokio::sync::OwnedSemaphorePermit;
 
 use crate::fleet::InUse;
 use crate::lines::{Line, Lines};
 use crate::placement::{Agent, Promise};
 
+/// What a request holds until its answer has ended: the sandbox is in use, and a place is taken.
+#[derive(Debug)]
+pub(crate) struct Held {
+    _in_use: InUse,
+    _place: Option<OwnedSemaphorePermit>,
+}
+
+impl Held {
+    pub(crate) fn new(in_use: InUse, place: Option<OwnedSemaphorePermit>) -> Self {
+        Self { _in_use: in_use, _place: place }
+    }
+}
+
 /// See the module.
-pub(super) struct Passing {
+pub(crate) struct Passing {
     body: Incoming,
     /// Until the answer has ended: who goes away before that takes it along.
     line: Option<Line>,
     lines: Arc<Lines>,
     agent: Agent,
-    _in_use: InUse,
+    _held: Held,
     /// For a stream without end: ready when the server is about to end.
     until: Option<Promise<'static, ()>>,
 }
 
 impl Passing {
-    pub(super) fn new(body: Incoming, line: Line, lines: Arc<Lines>, agent: Agent, in_use: InUse) -> Self {
-        let mut passing = Self { body, line: Some(line), lines, agent, _in_use: in_use, until: None };
-        passing.let_go_at_end();
+    pub(crate) fn new(body: Incoming, line: Line, lines: Arc<Lines>, agent: Agent, held: Held) -> Self {
+        let mut passing = Self { body, line: Some(line), lines, agent, _held: held, until: None };
+        if passing.body.is_end_stream() {
+            passing.let_go();
+        }
         passing
     }
 
     /// Ends at the latest when this is ready.
-    pub(super) fn until(mut self, until: Option<Promise<'static, ()>>) -> Self {
+    pub(crate) fn until(mut self, until: Option<Promise<'static, ()>>) -> Self {
         self.until = until;
         self
     }
 
     /// With the last byte the line is free for the next request.
-    fn let_go_at_end(&mut self) {
-        if self.body.is_end_stream()
-            && let Some(line) = self.line.take()
-        {
+    fn let_go(&mut self) {
+        if let Some(line) = self.line.take() {
             self.lines.give_back(line, self.agent.clone());
         }
     }
@@ -57,7 +71,10 @@ impl Body for Passing {
         let this = &mut *self;
         let Some(line) = &mut this.line else { return Poll::Ready(None) };
         if let Poll::Ready(frame) = line.frame(&mut this.body, context) {
-            this.let_go_at_end();
+            // One of unknown length ends with nothing behind its last frame.
+            if frame.is_none() || this.body.is_end_stream() {
+                this.let_go();
+            }
             return Poll::Ready(frame);
         }
         // What there is goes out first. A client that follows comes back and goes on by its cursor.

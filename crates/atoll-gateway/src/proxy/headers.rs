@@ -17,7 +17,7 @@ const OUR_PREFIXES: [&str; 2] = ["x-forwarded-", "x-atoll-"];
 const OUR_NAMES: [&str; 3] = ["x-real-ip", "keep-alive", "proxy-connection"];
 
 /// The protocol that a client wants to change to, if it does.
-pub(super) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
+pub(crate) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
     let wants = connection_names(headers).any(|name| name.eq_ignore_ascii_case("upgrade"));
     headers.get(UPGRADE).filter(|_| wants).cloned()
 }
@@ -55,12 +55,12 @@ fn is_ours(name: &HeaderName) -> bool {
     OUR_NAMES.contains(&name.as_str()) || OUR_PREFIXES.iter().any(|prefix| name.as_str().starts_with(prefix))
 }
 
-fn set_upgrade(headers: &mut HeaderMap, protocol: HeaderValue) {
+pub(crate) fn set_upgrade(headers: &mut HeaderMap, protocol: HeaderValue) {
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     headers.insert(UPGRADE, protocol);
 }
 
-fn remove_hop_by_hop(headers: &mut HeaderMap) {
+pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     let named: Vec<String> = connection_names(headers).map(str::to_owned).collect();
     for name in named {
         headers.remove(name.as_str());

@@ -4,7 +4,7 @@
 //! exactly its own line with it, and the agent knows. It decides nothing about who may: that is done before.
 
 mod body;
-mod headers;
+pub(crate) mod headers;
 mod path;
 mod tunnel;
 
@@ -17,11 +17,11 @@ use axum::response::Response;
 use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, Method, StatusCode, Uri, Version};
 
-use body::Passing;
+pub(crate) use body::{Held, Passing};
 
 use crate::Error;
 use crate::app::App;
-use crate::fleet::{Handle, InUse, Need};
+use crate::fleet::{Handle, Need};
 use crate::lines::{Line, NotSent};
 use crate::placement::{Agent, Wire};
 
@@ -41,15 +41,15 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request)
     *request.uri_mut() = target.parse::<Uri>().map_err(wrong)?;
     *request.version_mut() = Version::HTTP_11;
     let handle = app.fleet.get(name)?;
-    let in_use = handle.enter();
+    let held = Held::new(handle.enter(), None);
     let agent = handle.reach(name, need).await?;
     let way = Way { app, name, handle: &handle };
     if let Some(protocol) = headers::upgrade(request.headers()) {
         let (wire, _) = way.connect(agent).await?;
-        let opened = tunnel::open(app, wire, request, protocol, in_use).await;
+        let opened = tunnel::open(app, wire, request, protocol, held).await;
         return opened.map_err(|error| way.broke(&error));
     }
-    way.pass(agent, request, in_use).await
+    way.pass(agent, request, held).await
 }
 
 /// From one request to its sandbox's agent.
@@ -60,7 +60,7 @@ struct Way<'a> {
 }
 
 impl Way<'_> {
-    async fn pass(&self, agent: Agent, mut request: Request, in_use: InUse) -> Result<Response, Error> {
+    async fn pass(&self, agent: Agent, mut request: Request, held: Held) -> Result<Response, Error> {
         headers::to_agent(request.headers_mut(), None);
         let (line, agent, mut response) = self.send(agent, request).await?;
         headers::to_client(response.headers_mut(), None);
@@ -71,7 +71,7 @@ impl Way<'_> {
         }
         let until = is_endless(response.headers()).then(|| self.app.drained());
         let lines = Arc::clone(&self.handle.lines);
-        Ok(response.map(|body| Body::new(Passing::new(body, line, lines, agent, in_use).until(until))))
+        Ok(response.map(|body| Body::new(Passing::new(body, line, lines, agent, held).until(until))))
     }
 
     /// On a line that waits, if there is one. A request of which nothing has left is sent on a new one.
@@ -115,7 +115,7 @@ impl Way<'_> {
 }
 
 /// Events go on for as long as somebody listens.
-fn is_endless(headers: &HeaderMap) -> bool {
+pub(crate) fn is_endless(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.is_some_and(|kind| kind.starts_with("text/event-stream"))
 }

@@ -11,9 +11,8 @@ use hyper::upgrade::OnUpgrade;
 use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 
-use super::headers;
+use super::{Held, headers};
 use crate::app::App;
-use crate::fleet::InUse;
 use crate::metrics::While;
 use crate::placement::Wire;
 
@@ -23,7 +22,7 @@ pub(super) async fn open(
     wire: Wire,
     mut request: Request,
     protocol: HeaderValue,
-    in_use: InUse,
+    held: Held,
 ) -> hyper::Result<Response> {
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(wire)).await?;
     tokio::spawn(connection.with_upgrades());
@@ -35,14 +34,14 @@ pub(super) async fn open(
         return Ok(response.map(Body::new));
     }
     let theirs = hyper::upgrade::on(&mut response);
-    tokio::spawn(carry(app.clone(), ours, theirs, in_use));
+    tokio::spawn(carry(app.clone(), ours, theirs, held));
     let protocol = headers::upgrade(response.headers());
     headers::to_client(response.headers_mut(), protocol);
     Ok(response.map(|_| Body::empty()))
 }
 
 /// Bytes both ways until one side ends, or the server does.
-async fn carry(app: App, ours: OnUpgrade, theirs: OnUpgrade, in_use: InUse) {
+async fn carry(app: App, ours: OnUpgrade, theirs: OnUpgrade, held: Held) {
     let metrics = Arc::clone(&app.metrics);
     let _open = While::new(&metrics.tunnels);
     let (Ok(ours), Ok(theirs)) = tokio::join!(ours, theirs) else { return };
@@ -52,5 +51,5 @@ async fn carry(app: App, ours: OnUpgrade, theirs: OnUpgrade, in_use: InUse) {
         _ = copy_bidirectional(&mut ours, &mut theirs) => {}
         () = app.drained() => {}
     }
-    drop(in_use);
+    drop(held);
 }

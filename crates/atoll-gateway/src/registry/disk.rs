@@ -18,6 +18,8 @@ use std::path::{Path, PathBuf};
 use atoll_protocol::{Isolation, SandboxLimits, SandboxName, SandboxSpec, Timestamp};
 use serde::{Deserialize, Serialize};
 
+use crate::preview::Exposures;
+
 /// The version of `sandbox.json`.
 const VERSION: u32 = 1;
 
@@ -33,6 +35,8 @@ pub(crate) struct Stored {
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) sleep_after_ms: Option<u64>,
     pub(crate) keep_alive: bool,
+    #[serde(default)]
+    pub(crate) ports: Exposures,
 }
 
 impl Stored {
@@ -48,6 +52,7 @@ impl Stored {
             labels: BTreeMap::new(),
             sleep_after_ms: None,
             keep_alive: false,
+            ports: Exposures::new(),
         }
     }
 

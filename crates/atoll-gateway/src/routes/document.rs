@@ -5,7 +5,7 @@ use axum::response::{Html, IntoResponse, Response};
 use hyper::header::{CONTENT_SECURITY_POLICY, CONTENT_TYPE};
 use utoipa::OpenApi;
 
-use super::{sandboxes, server, tokens};
+use super::{previews, sandboxes, server, tokens};
 use crate::app::App;
 
 /// The document as a page. It asks this server for the document, and nobody else for anything.
@@ -32,6 +32,7 @@ const PAGE_POLICY: &str =
         tokens::list, tokens::create, tokens::revoke,
         sandboxes::list, sandboxes::create, sandboxes::get, sandboxes::put, sandboxes::patch, sandboxes::delete,
         sandboxes::start, sandboxes::stop, sandboxes::pause, sandboxes::resume,
+        previews::list, previews::put, previews::delete, previews::rotate, previews::link,
     ),
 )]
 struct Description;

@@ -3,6 +3,7 @@
 mod document;
 mod extract;
 mod observe;
+mod previews;
 mod sandboxes;
 mod server;
 mod tokens;
@@ -10,8 +11,13 @@ mod unread;
 
 use axum::Router;
 use axum::extract::Request;
+<<<<<<< HEAD
 use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, delete, get, post};
+=======
+use axum::middleware::from_fn_with_state;
+use axum::routing::{any, delete, get, post, put};
+>>>>>>> ports
 
 pub use document::openapi;
 
@@ -37,6 +43,11 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/sandboxes/{name}/stop", post(sandboxes::stop))
         .route("/v1/sandboxes/{name}/pause", post(sandboxes::pause))
         .route("/v1/sandboxes/{name}/resume", post(sandboxes::resume))
+        .route("/v1/sandboxes/{name}/previews", get(previews::list))
+        .route("/v1/sandboxes/{name}/previews/{port}", put(previews::put).delete(previews::delete))
+        .route("/v1/sandboxes/{name}/previews/{port}/rotate", post(previews::rotate))
+        .route("/v1/sandboxes/{name}/previews/{port}/link", post(previews::link))
+        .route("/v1/sandboxes/{name}/ports/{port}/connect", get(previews::connect))
         .route("/v1/sandboxes/{name}/{*rest}", any(sandboxes::inside))
         .fallback(async || Error::RouteNotFound)
         .method_not_allowed_fallback(async |request: Request| Error::MethodNotAllowed {

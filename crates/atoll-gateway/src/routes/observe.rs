@@ -7,11 +7,13 @@ use std::time::Instant;
 use atoll_protocol::SandboxName;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
-use axum::response::Response;
+use axum::response::{IntoResponse, Response};
 use hyper::header::{HeaderName, HeaderValue};
 
+use crate::Error;
 use crate::app::App;
 use crate::metrics::Kind;
+use crate::preview::is_preview_host;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
@@ -55,7 +57,12 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     request.extensions_mut().insert(seen.clone());
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
-    let mut response = next.run(request).await;
+    let authority = request.uri().authority().map(|authority| authority.as_str());
+    let mut response = if is_preview_host(&app.preview, request.headers(), authority) {
+        Error::Misdirected.into_response()
+    } else {
+        next.run(request).await
+    };
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
     let kind = if route == INSIDE { Kind::Agent } else { Kind::Gateway };
     let (took, status) = (began.elapsed(), response.status().as_u16());

@@ -1,12 +1,14 @@
 //! One connection: TLS if there is any, HTTP/1.1 or HTTP/2 by its first bytes, and the limits that keep a client from
 //! holding it for nothing.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
 use axum::Router;
 use axum::body::Body;
+use axum::response::Response;
 use hyper::Request;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -20,18 +22,41 @@ use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use super::Limits;
+use crate::app::App;
 use crate::metrics::{Metrics, While};
+use crate::preview::{self, Arrival};
 
 /// How often an HTTP/2 client that says nothing is asked whether it is there, and for how long it may not answer.
 const ASK_EVERY: Duration = Duration::from_secs(30);
 const ANSWERS_WITHIN: Duration = Duration::from_secs(20);
 
+/// What an HTTP/2 client may send ahead in one request: 64 KiB, as the protocol has it, makes a large upload wait for
+/// every one of them.
+const WINDOW: u32 = 1024 * 1024;
+
 /// What ends a connection in good order when the server ends.
 pub(super) type Watch = Box<Watcher>;
 
+/// Who answers what comes over a connection. It is told by where the connection came in, and by nothing that a request
+/// says.
+pub(super) enum Front {
+    Api(Router),
+    Previews(App),
+}
+
+impl Front {
+    async fn answer(&self, arrival: Arrival, request: Request<Incoming>) -> Result<Response, Infallible> {
+        let request = request.map(Body::new);
+        match self {
+            Self::Api(router) => router.clone().oneshot(request).await,
+            Self::Previews(app) => Ok(preview::serve(app, arrival, request).await),
+        }
+    }
+}
+
 /// What every connection works with.
 pub(super) struct Connection {
-    pub(super) router: Router,
+    pub(super) front: Arc<Front>,
     pub(super) limits: Limits,
     pub(super) metrics: Arc<Metrics>,
     pub(super) tls: Option<TlsAcceptor>,
@@ -39,22 +64,31 @@ pub(super) struct Connection {
 
 impl Connection {
     pub(super) async fn tcp(&self, stream: TcpStream, watch: Watch) {
-        let Some(tls) = &self.tls else { return self.plain(stream, watch).await };
+        let peer = stream.peer_addr().ok();
+        let Some(tls) = &self.tls else {
+            return self.plain(stream, Arrival { peer, scheme: "http" }, watch).await;
+        };
         match timeout(self.limits.head_within, tls.accept(stream)).await {
-            Ok(Ok(stream)) => self.plain(stream, watch).await,
+            Ok(Ok(stream)) => self.plain(stream, Arrival { peer, scheme: "https" }, watch).await,
             Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
             Err(_) => tracing::debug!("a handshake took too long"),
         }
     }
 
-    pub(super) async fn plain(&self, stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static, watch: Watch) {
+    pub(super) async fn plain(
+        &self,
+        stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+        arrival: Arrival,
+        watch: Watch,
+    ) {
         let _open = While::new(&self.metrics.connections);
         let asked = Arc::new(AtomicBool::new(false));
         let service = {
-            let (router, asked) = (self.router.clone(), Arc::clone(&asked));
+            let (front, asked) = (Arc::clone(&self.front), Arc::clone(&asked));
             service_fn(move |request: Request<Incoming>| {
                 asked.store(true, Ordering::Relaxed);
-                router.clone().oneshot(request.map(Body::new))
+                let front = Arc::clone(&front);
+                async move { front.answer(arrival, request).await }
             })
         };
         let builder = self.builder();
@@ -80,11 +114,13 @@ impl Connection {
             .timer(TokioTimer::new())
             .header_read_timeout(limits.head_within)
             .max_headers(limits.headers)
-            .max_buf_size(limits.head_bytes);
+            .max_buf_size(limits.buffer_bytes.max(limits.head_bytes));
         builder
             .http2()
             .timer(TokioTimer::new())
             .max_concurrent_streams(limits.streams)
+            .initial_stream_window_size(WINDOW)
+            .initial_connection_window_size(4 * WINDOW)
             .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
             .keep_alive_interval(ASK_EVERY)
             .keep_alive_timeout(ANSWERS_WITHIN);

@@ -13,6 +13,8 @@ use crate::Error;
 /// Everything that is listened on.
 pub(crate) struct Listeners {
     pub(crate) tcp: Vec<TcpListener>,
+    /// For previews alone.
+    pub(crate) previews: Vec<TcpListener>,
     pub(crate) unix: UnixListener,
     pub(crate) tls: Option<TlsAcceptor>,
 }
@@ -24,27 +26,72 @@ impl Listeners {
     }
 }
 
-/// Binds. Tokens must not cross a network in the clear unless somebody said that they may.
-pub(crate) async fn bind(
-    addresses: &[SocketAddr],
-    socket: &Path,
-    files: Option<&TlsFiles>,
-    plaintext_anywhere: bool,
-) -> Result<Listeners, Error> {
-    let tls = files.map(tls::acceptor).transpose()?;
-    let mut tcp = Vec::new();
+/// Where previews are listened for.
+#[derive(Debug, Clone, Default)]
+pub enum PreviewListen {
+    /// Nowhere.
+    Nowhere,
+    /// One port behind the API's first address; at any other if that is taken.
+    #[default]
+    BesideTheApi,
+    /// There.
+    At(Vec<SocketAddr>),
+}
+
+async fn bind_previews(wanted: &PreviewListen, api: &[TcpListener], may: &Rule) -> Result<Vec<TcpListener>, Error> {
+    match wanted {
+        PreviewListen::Nowhere => Ok(Vec::new()),
+        PreviewListen::At(addresses) => bind_tcp(addresses, may).await,
+        PreviewListen::BesideTheApi => {
+            let Some(first) = api.first().and_then(|listener| listener.local_addr().ok()) else {
+                return Ok(Vec::new());
+            };
+            let at = |port: u16| [SocketAddr::new(first.ip(), port)];
+            match bind_tcp(&at(first.port().checked_add(1).unwrap_or_default()), may).await {
+                Ok(bound) => Ok(bound),
+                Err(error) => {
+                    tracing::warn!(%error, "previews are listened for at another port");
+                    bind_tcp(&at(0), may).await
+                }
+            }
+        }
+    }
+}
+
+/// What may be listened on.
+struct Rule {
+    anywhere: bool,
+}
+
+async fn bind_tcp(addresses: &[SocketAddr], may: &Rule) -> Result<Vec<TcpListener>, Error> {
+    let mut bound = Vec::new();
     for address in addresses {
-        if tls.is_none() && !plaintext_anywhere && !address.ip().is_loopback() {
+        if !may.anywhere && !address.ip().is_loopback() {
             return Err(Error::invalid(format!(
                 "{address} can be reached by others, and there is no TLS: give a certificate and a key, or allow \
                  plaintext by name"
             )));
         }
         let listener = TcpListener::bind(address).await;
-        tcp.push(listener.map_err(|error| Error::internal(&format!("listen on {address}"), error))?);
+        bound.push(listener.map_err(|error| Error::internal(&format!("listen on {address}"), error))?);
     }
+    Ok(bound)
+}
+
+/// Binds. Tokens must not cross a network in the clear unless somebody said that they may.
+pub(crate) async fn bind(
+    addresses: &[SocketAddr],
+    previews: &PreviewListen,
+    socket: &Path,
+    files: Option<&TlsFiles>,
+    plaintext_anywhere: bool,
+) -> Result<Listeners, Error> {
+    let tls = files.map(tls::acceptor).transpose()?;
+    let may = Rule { anywhere: tls.is_some() || plaintext_anywhere };
+    let tcp = bind_tcp(addresses, &may).await?;
+    let previews = bind_previews(previews, &tcp, &may).await?;
     let unix = bind_unix(socket).map_err(|error| Error::internal(&format!("listen on {}", socket.display()), error))?;
-    Ok(Listeners { tcp, unix, tls })
+    Ok(Listeners { tcp, previews, unix, tls })
 }
 
 /// The caller holds the state directory's lock: a socket that is there belongs to nobody.
@@ -64,12 +111,13 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("server.sock");
         let anywhere: SocketAddr = "0.0.0.0:0".parse().unwrap();
-        let refused = bind(&[anywhere], &socket, None, false).await.err().unwrap().to_string();
+        let refused = bind(&[anywhere], &PreviewListen::Nowhere, &socket, None, false).await.err().unwrap().to_string();
         assert!(refused.contains("there is no TLS"), "{refused}");
-        assert!(bind(&[anywhere], &socket, None, true).await.is_ok());
+        assert!(bind(&[anywhere], &PreviewListen::Nowhere, &socket, None, true).await.is_ok());
         let loopback: SocketAddr = "127.0.0.1:0".parse().unwrap();
-        let listeners = bind(&[loopback], &socket, None, false).await.unwrap();
+        let listeners = bind(&[loopback], &PreviewListen::BesideTheApi, &socket, None, false).await.unwrap();
         assert_ne!(listeners.addresses()[0].port(), 0);
+        assert_ne!(listeners.previews[0].local_addr().unwrap(), listeners.addresses()[0]);
         assert_eq!(std::fs::metadata(&socket).unwrap().permissions().mode() & 0o777, 0o600);
     }
 }

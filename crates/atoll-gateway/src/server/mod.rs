@@ -18,11 +18,14 @@ use tokio::net::{TcpListener, UnixListener};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::time::{sleep, timeout};
 
-use connection::{Connection, Watch};
+use connection::{Connection, Front, Watch};
+pub use listen::PreviewListen;
 pub(crate) use listen::{Listeners, bind};
 pub use tls::TlsFiles;
 
+use crate::app::App;
 use crate::metrics::Metrics;
+use crate::preview::Arrival;
 
 /// What clients may use of the server.
 #[derive(Debug, Clone)]
@@ -33,6 +36,8 @@ pub struct Limits {
     pub json_bytes: usize,
     /// Bytes of a request's head.
     pub head_bytes: usize,
+    /// Bytes that are read at once of what goes through.
+    pub buffer_bytes: usize,
     /// Headers of a request.
     pub headers: usize,
     /// How long a client may take for a request's head, and for the handshake before.
@@ -49,6 +54,7 @@ impl Default for Limits {
             connections: 4096,
             json_bytes: 1024 * 1024,
             head_bytes: 64 * 1024,
+            buffer_bytes: 64 * 1024,
             headers: 100,
             head_within: Duration::from_secs(10),
             streams: 256,
@@ -57,10 +63,14 @@ impl Default for Limits {
     }
 }
 
+/// Bytes that are read at once for previews, through which large things go.
+const PREVIEW_BUFFER: usize = 256 * 1024;
+
 /// Everything that connections work with.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) router: Router,
+    pub(crate) app: App,
     pub(crate) limits: Limits,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) draining: watch::Sender<bool>,
@@ -73,31 +83,39 @@ impl Server {
     /// Serves until `end` is ready and what was begun is done.
     pub(crate) async fn run(self, listeners: Listeners, end: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
-        let places = Arc::new(Semaphore::new(self.limits.connections));
-        let connection =
-            Connection { router: self.router, limits: self.limits.clone(), metrics: self.metrics, tls: listeners.tls };
-        let connection = Arc::new(connection);
-        tokio::pin!(end);
-        loop {
-            let place = tokio::select! {
-                place = Arc::clone(&places).acquire_owned() => place,
-                () = &mut end => break,
-            };
-            let Ok(place) = place else { break };
-            let watch: Watch = Box::new(graceful.watcher());
-            tokio::select! {
-                accepted = accept(&listeners.tcp, &listeners.unix) => {
-                    begin(&connection, accepted, place, watch).await;
-                }
-                () = &mut end => break,
-            }
+        let Listeners { tcp, previews, unix, tls } = listeners;
+        let make = |front, limits: &Limits| {
+            let (limits, metrics, tls) = (limits.clone(), Arc::clone(&self.metrics), tls.clone());
+            Arc::new(Connection { front: Arc::new(front), limits, metrics, tls })
+        };
+        let api = make(Front::Api(self.router), &self.limits);
+        let seen = make(Front::Previews(self.app), &Limits { buffer_bytes: PREVIEW_BUFFER, ..self.limits.clone() });
+        // Each has places of its own: whoever fills one leaves the other alone.
+        tokio::select! {
+            () = take(&api, &tcp, Some(&unix), &graceful) => {}
+            () = take(&seen, &previews, None, &graceful) => {}
+            () = end => {}
         }
         tracing::info!("asked to end: no new connections, streams are sent away, sandboxes go on");
-        drop((listeners.tcp, listeners.unix));
+        drop((tcp, previews, unix));
         self.draining.send_replace(true);
         if timeout(self.limits.drain_within, graceful.shutdown()).await.is_err() {
             tracing::warn!("some requests did not end in time");
         }
+    }
+}
+
+/// Takes connections, as many at once as there may be, for as long as it is polled.
+async fn take(
+    connection: &Arc<Connection>,
+    tcp: &[TcpListener],
+    unix: Option<&UnixListener>,
+    graceful: &GracefulShutdown,
+) {
+    let places = Arc::new(Semaphore::new(connection.limits.connections));
+    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+        let watch: Watch = Box::new(graceful.watcher());
+        begin(connection, accept(tcp, unix).await, place, watch).await;
     }
 }
 
@@ -107,7 +125,7 @@ enum Accepted {
     Unix(tokio::net::UnixStream),
 }
 
-async fn accept(tcp: &[TcpListener], unix: &UnixListener) -> io::Result<Accepted> {
+async fn accept(tcp: &[TcpListener], unix: Option<&UnixListener>) -> io::Result<Accepted> {
     let any_tcp = std::future::poll_fn(|context| {
         for listener in tcp {
             if let std::task::Poll::Ready(accepted) = listener.poll_accept(context) {
@@ -116,9 +134,15 @@ async fn accept(tcp: &[TcpListener], unix: &UnixListener) -> io::Result<Accepted
         }
         std::task::Poll::Pending
     });
+    let any_unix = async {
+        match unix {
+            Some(unix) => unix.accept().await,
+            None => std::future::pending().await,
+        }
+    };
     tokio::select! {
         accepted = any_tcp => accepted.map(|(stream, _): (_, SocketAddr)| Accepted::Tcp(stream)),
-        accepted = unix.accept() => accepted.map(|(stream, _)| Accepted::Unix(stream)),
+        accepted = any_unix => accepted.map(|(stream, _)| Accepted::Unix(stream)),
     }
 }
 
@@ -140,7 +164,7 @@ async fn begin(
         }
         Ok(Accepted::Unix(stream)) => {
             tokio::spawn(async move {
-                connection.plain(stream, watch).await;
+                connection.plain(stream, Arrival { peer: None, scheme: "http" }, watch).await;
                 drop(place);
             });
         }

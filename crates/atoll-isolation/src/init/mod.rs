@@ -187,6 +187,7 @@ impl Init {
                 self.hand_out(tag, fd::open_without_magic(&path, flags, mode))
             }
             Request::Connect { tag, address } => self.hand_out(tag, network::connect(address.into())),
+            Request::Diagnose { tag } => self.hand_out(tag, network::diagnose()),
             Request::Ping { tag } => self.channel.send(&Event::Pong { tag }, &[]),
         }
     }

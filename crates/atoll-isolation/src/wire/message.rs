@@ -7,7 +7,7 @@ use crate::plan::Step;
 use crate::sys::process::Usage;
 
 /// Version of this protocol. Raise it with any change of a message.
-pub const VERSION: u16 = 3;
+pub const VERSION: u16 = 4;
 
 /// Agent to init.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,11 @@ pub enum Request {
         /// Where to.
         address: Address,
     },
+    /// Open a socket that tells which sockets there are inside (sock_diag(7)). Answer: [`Event::Opened`] with it.
+    Diagnose {
+        /// Names the answer.
+        tag: u32,
+    },
     /// Answer [`Event::Pong`] after everything that has ended so far was reaped and reported.
     Ping {
         /// Names the answer.
@@ -106,6 +111,7 @@ wire!(enum Request {
     9 => Listen { tag, name },
     10 => Signal { tag, command, signal },
     11 => Close { steps },
+    15 => Diagnose { tag },
 });
 
 /// Which processes are meant.

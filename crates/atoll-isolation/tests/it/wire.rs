@@ -72,6 +72,7 @@ fn request() -> impl Strategy<Value = Request> {
         any::<(u32, u64, i32)>().prop_map(|(tag, command, signal)| Request::Signal { tag, command, signal }),
         (any::<u32>(), pids()).prop_map(|(tag, pids)| Request::Pidfds { tag, pids }),
         (any::<u32>(), bytes()).prop_map(|(tag, name)| Request::Listen { tag, name }),
+        any::<u32>().prop_map(|tag| Request::Diagnose { tag }),
         (any::<u32>(), bytes(), any::<i32>(), any::<u32>()).prop_map(|(tag, path, flags, mode)| Request::Open {
             tag,
             path,

@@ -24,6 +24,7 @@ mod kill_means_the_tree;
 mod limits_end_the_tree;
 mod list_remove_and_retention;
 mod output_is_exact;
+mod ports_are_seen_and_reached;
 mod readers_slow_nobody;
 mod refused_before_anything_runs;
 mod restart_and_readiness;

@@ -8,7 +8,10 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use atoll_gateway::{AuthMode, Gateway, Limits, LocalOptions, Options, ROOT_TOKEN, Rate, SOCKET, TlsFiles};
+use atoll_gateway::{
+    AuthMode, Domain, Gateway, Limits, LocalOptions, Options, PreviewListen, PreviewOptions, ROOT_TOKEN, Rate, SOCKET,
+    TlsFiles,
+};
 use atoll_runtime::{Error, Home};
 use clap::{Args, ValueEnum};
 use tokio::signal::unix::SignalKind;
@@ -46,6 +49,20 @@ pub(crate) struct Arguments {
     /// Listen nowhere but on the socket in the state directory, for this user alone.
     #[arg(long, conflicts_with = "listen")]
     no_tcp: bool,
+
+    /// Where to listen for previews of what sandboxes serve; the API is never there. May be given more than once
+    /// [default: one port behind --listen].
+    #[arg(long, value_name = "ADDRESS")]
+    preview_listen: Vec<SocketAddr>,
+
+    /// Listen nowhere for previews.
+    #[arg(long, conflicts_with = "preview_listen")]
+    no_preview: bool,
+
+    /// Below which domain previews have their host names: DOMAIN, DOMAIN:PORT or https://DOMAIN as others reach it.
+    /// Every name below it must lead here.
+    #[arg(long, value_name = "DOMAIN", default_value = "localhost")]
+    preview_domain: String,
 
     /// Go on in the background once clients are heard; the log is then in the state directory, in server.log.
     #[arg(long)]
@@ -162,6 +179,9 @@ async fn serve(arguments: Arguments, parent: &mut Option<Parent>) -> Result<u8, 
         gateway.addresses().iter().map(|address| format!("listening on {scheme}://{address}\n")).collect();
     said.push_str(&format!("listening on unix:{}\n", state.join(SOCKET).display()));
     said.push_str(&format!("the first token is in {}\n", state.join(ROOT_TOKEN).display()));
+    for address in gateway.preview_addresses() {
+        said.push_str(&format!("previews on {scheme}://{address}\n"));
+    }
     // Whoever started us may not care.
     drop(printer::out(said.as_bytes()));
     if let Some(parent) = parent.take() {
@@ -188,6 +208,11 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
     let program = std::env::current_exe().map_err(|error| Error::Internal { what: format!("who am I? {error}") })?;
     let limits = Limits { connections: arguments.max_connections, ..Limits::default() };
     let rate = f64::from(arguments.rate);
+    let previews = match (arguments.no_preview, arguments.preview_listen) {
+        (true, _) => PreviewListen::Nowhere,
+        (false, addresses) if addresses.is_empty() => PreviewListen::BesideTheApi,
+        (false, addresses) => PreviewListen::At(addresses),
+    };
     Ok(Options {
         state: state()?,
         listen: if arguments.no_tcp { Vec::new() } else { arguments.listen },
@@ -204,6 +229,7 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
         sleep_after: arguments.sleep_after,
         sandboxes_max: arguments.max_sandboxes,
         limits: Limits { head_within: arguments.head_timeout.unwrap_or(limits.head_within), ..limits },
+        preview: PreviewOptions { listen: previews, domain: Domain::parse(&arguments.preview_domain).map_err(told)? },
         document: api::DOCUMENT,
     })
 }

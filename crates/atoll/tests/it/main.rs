@@ -10,6 +10,7 @@ mod client;
 mod crash;
 mod escape;
 mod harness;
+mod preview;
 mod remembered;
 mod rootless;
 mod run;

@@ -25,6 +25,8 @@ pub(crate) struct Server<'a> {
     pub(crate) home: &'a Home,
     running: Option<Running>,
     pub(crate) address: SocketAddr,
+    /// Where previews are.
+    pub(crate) previews: SocketAddr,
     pub(crate) token: String,
 }
 
@@ -42,8 +44,11 @@ impl<'a> Server<'a> {
         let address = said.parse().unwrap_or_else(|_| panic!("where does it listen? {first}"));
         assert!(running.line().starts_with("listening on unix:"));
         assert!(running.line().starts_with("the first token is in "));
+        let last = running.line();
+        let said = last.trim().strip_prefix("previews on ").and_then(|said| said.rsplit("//").next());
+        let previews = said.and_then(|said| said.parse().ok()).unwrap_or_else(|| panic!("where are previews? {last}"));
         let token = std::fs::read_to_string(state(home).join("root-token")).unwrap();
-        Self { home, running: Some(running), address, token: token.trim().to_owned() }
+        Self { home, running: Some(running), address, previews, token: token.trim().to_owned() }
     }
 
     pub(crate) fn client(&self) -> Client {

@@ -21,8 +21,15 @@ __all__ = [
     "IsolationUnavailableError",
     "LimitUnavailableError",
     "MethodNotAllowedError",
+    "MisdirectedError",
     "NotExecutableError",
     "PauseUnavailableError",
+    "PortClosedError",
+    "PreviewAsleepError",
+    "PreviewBrokenError",
+    "PreviewBusyError",
+    "PreviewLimitError",
+    "PreviewNotFoundError",
     "ProcessAlreadyExistsError",
     "ProcessEndedError",
     "ProcessLimitError",
@@ -224,6 +231,34 @@ class TerminalReadOnlyError(RefusedError):
     """The server refused with `TERMINAL_READ_ONLY`."""
 
 
+class PortClosedError(RefusedError):
+    """The server refused with `PORT_CLOSED`."""
+
+
+class PreviewNotFoundError(RefusedError):
+    """The server refused with `PREVIEW_NOT_FOUND`."""
+
+
+class PreviewAsleepError(RefusedError):
+    """The server refused with `PREVIEW_ASLEEP`."""
+
+
+class PreviewBusyError(RefusedError):
+    """The server refused with `PREVIEW_BUSY`."""
+
+
+class PreviewBrokenError(RefusedError):
+    """The server refused with `PREVIEW_BROKEN`."""
+
+
+class PreviewLimitError(RefusedError):
+    """The server refused with `PREVIEW_LIMIT`."""
+
+
+class MisdirectedError(RefusedError):
+    """The server refused with `MISDIRECTED`."""
+
+
 class WaitTimeoutError(RefusedError, TimeoutError):
     """The server refused with `WAIT_TIMEOUT`."""
 
@@ -298,6 +333,13 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "TERMINAL_ALREADY_EXISTS": TerminalAlreadyExistsError,
     "TERMINAL_ENDED": TerminalEndedError,
     "TERMINAL_READ_ONLY": TerminalReadOnlyError,
+    "PORT_CLOSED": PortClosedError,
+    "PREVIEW_NOT_FOUND": PreviewNotFoundError,
+    "PREVIEW_ASLEEP": PreviewAsleepError,
+    "PREVIEW_BUSY": PreviewBusyError,
+    "PREVIEW_BROKEN": PreviewBrokenError,
+    "PREVIEW_LIMIT": PreviewLimitError,
+    "MISDIRECTED": MisdirectedError,
     "WAIT_TIMEOUT": WaitTimeoutError,
     "LIMIT_UNAVAILABLE": LimitUnavailableError,
     "ISOLATION_UNAVAILABLE": IsolationUnavailableError,

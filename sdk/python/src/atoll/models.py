@@ -38,6 +38,11 @@ __all__ = [
     "OutputEnd",
     "OutputEvent",
     "OutputPage",
+    "PortInfo",
+    "PortList",
+    "Preview",
+    "PreviewLink",
+    "PreviewList",
     "ProcessId",
     "ProcessInfo",
     "ProcessList",
@@ -89,6 +94,7 @@ __all__ = [
     "TokenList",
     "Truncation",
     "Verb",
+    "Visibility",
     "WaitAnswer",
     "WindowSize",
 ]
@@ -152,6 +158,13 @@ ErrorCode = Literal[
     "TERMINAL_ALREADY_EXISTS",
     "TERMINAL_ENDED",
     "TERMINAL_READ_ONLY",
+    "PORT_CLOSED",
+    "PREVIEW_NOT_FOUND",
+    "PREVIEW_ASLEEP",
+    "PREVIEW_BUSY",
+    "PREVIEW_BROKEN",
+    "PREVIEW_LIMIT",
+    "MISDIRECTED",
     "WAIT_TIMEOUT",
     "LIMIT_UNAVAILABLE",
     "ISOLATION_UNAVAILABLE",
@@ -204,6 +217,9 @@ Timestamp = datetime
 
 Verb = Literal["read", "exec", "admin"]
 """What may be done."""
+
+Visibility = Literal["public", "private"]
+"""Who may see a preview."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -509,6 +525,88 @@ class OutputPage:
 
     next_cursor: int
     """Where the next page begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortInfo:
+    """A port inside on which something listens."""
+
+    addresses: list[str]
+    """Addresses inside that it is bound to: `127.0.0.1`, `::`."""
+
+    command: str | None = None
+    """How that process was started."""
+
+    pid: int | None = None
+    """Pid, inside, of a process that listens; absent if that cannot be known."""
+
+    port: int
+    """Its number."""
+
+    process: ProcessId | None = None
+    """The process of this API that it belongs to, if it does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortList:
+    """Every port inside on which something listens, lowest first."""
+
+    ports: list[PortInfo]
+    """These."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """An exposed port."""
+
+    created_at: Timestamp
+    """Since when."""
+
+    keep_prefix: bool
+    """Whether the program inside gets paths of the path form whole."""
+
+    name: str | None = None
+    """What it is, for people."""
+
+    path_url: str | None = None
+    """Where it is for clients that cannot resolve that name: below a path of a host that all previews share."""
+
+    port: int
+    """The port inside."""
+
+    token: str
+    """The secret part of its URLs."""
+
+    url: str | None = None
+    """Where it is, with a host name of its own. Absent if this server listens nowhere for previews."""
+
+    visibility: Visibility
+    """Who may see it."""
+
+    wake: bool
+    """Whether a request starts a sandbox that sleeps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewLink:
+    """A link that lets in whoever has it, for a while."""
+
+    expires_at: Timestamp
+    """Until then."""
+
+    path_url: str
+    """Below a path of a host that all previews share."""
+
+    url: str
+    """With a host name of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewList:
+    """Exposed ports of a sandbox, lowest first."""
+
+    previews: list[Preview]
+    """These."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

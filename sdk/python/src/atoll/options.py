@@ -17,11 +17,14 @@ __all__ = [
     "Encoding",
     "ExecOptions",
     "ExecRequest",
+    "ExposeOptions",
+    "ExposePort",
     "ForkRequest",
     "HttpCondition",
     "Isolation",
     "KillAllRequest",
     "KillRequest",
+    "LinkRequest",
     "LogCondition",
     "OnDisconnect",
     "PatchSandbox",
@@ -60,6 +63,7 @@ __all__ = [
     "TerminalOptions",
     "TerminalRequest",
     "Verb",
+    "Visibility",
     "WaitFor",
     "WaitForLog",
     "WaitForPort",
@@ -105,6 +109,9 @@ TerminalId = str
 
 Verb = Literal["read", "exec", "admin"]
 """What may be done."""
+
+Visibility = Literal["public", "private"]
+"""Who may see a preview."""
 
 
 class AttachCommandStdin(TypedDict):
@@ -264,6 +271,44 @@ class ExecRequest(TypedDict, total=False):
     """User inside: a name, a number, or either with `:group`."""
 
 
+class ExposeOptions(TypedDict, total=False):
+    """Expose a port. What is left out stays as it is, or takes its default if the port is not exposed yet."""
+
+    keep_prefix: bool | None
+    """Whether the program inside gets paths of the path form whole, `/preview/…` included (no)."""
+
+    name: str | None
+    """What it is, for people."""
+
+    token: str | None
+    """The secret part of its URL: 1 to 32 of `a-z`, `0-9` and `_`. Made up if not given; short ones can be guessed."""
+
+    visibility: Visibility | None
+    """Who may see it (`public`)."""
+
+    wake: bool | None
+    """Whether a request starts a sandbox that sleeps (no)."""
+
+
+class ExposePort(TypedDict, total=False):
+    """Expose a port. What is left out stays as it is, or takes its default if the port is not exposed yet."""
+
+    keep_prefix: bool | None
+    """Whether the program inside gets paths of the path form whole, `/preview/…` included (no)."""
+
+    name: str | None
+    """What it is, for people."""
+
+    token: str | None
+    """The secret part of its URL: 1 to 32 of `a-z`, `0-9` and `_`. Made up if not given; short ones can be guessed."""
+
+    visibility: Visibility | None
+    """Who may see it (`public`)."""
+
+    wake: bool | None
+    """Whether a request starts a sandbox that sleeps (no)."""
+
+
 class ForkRequest(TypedDict, total=False):
     """Asks for a new session that holds what another one does."""
 
@@ -299,6 +344,13 @@ class KillRequest(TypedDict, total=False):
 
     grace_ms: int | None
     """How long it may take before it is killed; without it as the command was started with."""
+
+
+class LinkRequest(TypedDict, total=False):
+    """Sign a link to a private preview."""
+
+    expires_in_ms: int | None
+    """For how long it is good, and what it lets in (an hour; at most 30 days)."""
 
 
 class LogCondition(TypedDict, total=False):

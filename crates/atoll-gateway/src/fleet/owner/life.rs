@@ -1,5 +1,7 @@
 //! Making, starting, stopping and deleting: what an owner does to its sandbox as a whole.
 
+use std::sync::Arc;
+
 use atoll_protocol::{CreateSandbox, SandboxState, StopReason};
 
 use super::super::{Phase, options};
@@ -97,6 +99,8 @@ impl Owner {
     }
 
     pub(super) async fn delete(&mut self) -> Result<(), Error> {
+        // Nobody sees it any more, whatever becomes of the rest.
+        self.exposed.send_replace(Arc::default());
         if !matches!(self.state, State::Present { life: Life::Stopped { .. }, .. }) {
             self.stop(StopReason::Asked).await?;
         }

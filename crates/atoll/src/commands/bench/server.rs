@@ -2,6 +2,7 @@
 
 mod figures;
 mod machine;
+mod preview;
 mod wire;
 
 use std::io::{BufRead, BufReader};

@@ -44,7 +44,7 @@ pub(crate) struct Figures<'a> {
 }
 
 /// Where in the server something is asked.
-fn inside(rest: &str) -> String {
+pub(super) fn inside(rest: &str) -> String {
     format!("/v1/sandboxes/{STANDING}/{rest}")
 }
 
@@ -76,7 +76,7 @@ impl<'a> Figures<'a> {
         self.runtime.block_on(make)
     }
 
-    fn wire(&self) -> Result<Wire, BenchError> {
+    pub(super) fn wire(&self) -> Result<Wire, BenchError> {
         self.runtime.block_on(self.server.wire())
     }
 

@@ -1,7 +1,7 @@
 //! Asking whether a port inside answers. The connection is made on the inside and passed out; nothing listens outside.
 
 use std::io;
-use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::time::Duration;
 
@@ -9,6 +9,8 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::time::timeout;
 
+use super::ByPort;
+use super::connect::{LOOPBACK, elsewhere, made};
 use crate::Error;
 use crate::link::Link;
 use crate::wait::{HttpCheck, PortCheck};
@@ -20,8 +22,8 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 const STATUS_LINE_MAX: usize = 1024;
 
 /// One look. `false` is "not yet".
-pub(crate) async fn answers(link: &Link, check: &PortCheck) -> Result<bool, Error> {
-    for ip in [IpAddr::V4(Ipv4Addr::LOCALHOST), IpAddr::V6(Ipv6Addr::LOCALHOST)] {
+pub(crate) async fn answers(link: &Link, seen: &ByPort, check: &PortCheck) -> Result<bool, Error> {
+    for ip in LOOPBACK.into_iter().chain(elsewhere(seen, check.port)) {
         let Ok(socket) = link.connect(SocketAddr::new(ip, check.port)).await? else {
             continue;
         };
@@ -35,11 +37,7 @@ pub(crate) async fn answers(link: &Link, check: &PortCheck) -> Result<bool, Erro
 
 async fn talk(socket: OwnedFd, check: &PortCheck) -> io::Result<bool> {
     let mut stream = TcpStream::from_std(std::net::TcpStream::from(socket))?;
-    stream.writable().await?;
-    // A refused connection shows as an error, or as having no peer.
-    if stream.take_error()?.is_some() || stream.peer_addr().is_err() {
-        return Ok(false);
-    }
+    made(&stream).await?;
     match &check.http {
         None => Ok(true),
         Some(http) => get(&mut stream, http).await,

@@ -1,0 +1,266 @@
+//! Which headers reach an application and which come back: everything but what belongs to one connection, what only we
+//! may say, and what would reach beyond the preview.
+
+use std::net::{IpAddr, SocketAddr};
+
+use hyper::HeaderMap;
+use hyper::header::{
+    ALT_SVC, AUTHORIZATION, CONTENT_LOCATION, FORWARDED, HOST, HeaderName, HeaderValue, LOCATION,
+    STRICT_TRANSPORT_SECURITY, TE, TRAILER, VIA,
+};
+
+use super::cookie;
+use crate::proxy::headers::{remove_hop_by_hop, set_upgrade};
+
+/// What only a proxy says of its client.
+const PREFIXES: [&str; 2] = ["x-forwarded-", "x-atoll-"];
+const NAMES: [&str; 5] = ["x-real-ip", "true-client-ip", "x-client-ip", "x-original-url", "x-rewrite-url"];
+
+/// What holds for a whole origin, which in the path form is not the application's own.
+const OF_THE_ORIGIN: [&str; 5] =
+    ["service-worker-allowed", "clear-site-data", "origin-agent-cluster", "public-key-pins", "set-login"];
+
+/// How a request came in.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrival {
+    /// Who connected.
+    pub(crate) peer: Option<SocketAddr>,
+    /// `http` or `https`.
+    pub(crate) scheme: &'static str,
+}
+
+/// What an application is told of how it is seen.
+#[derive(Debug)]
+pub(super) struct Seen<'a> {
+    pub(super) arrival: Arrival,
+    /// The host that the client named, with its port.
+    pub(super) host: &'a str,
+    /// In the path form: what stands before the application's paths.
+    pub(super) prefix: Option<&'a str>,
+}
+
+/// A request's headers as an application gets them.
+pub(super) fn to_app(headers: &mut HeaderMap, seen: &Seen<'_>, upgrade: Option<HeaderValue>) {
+    let wants_trailers = headers.get_all(TE).iter().any(|value| {
+        value.to_str().is_ok_and(|value| value.split(',').any(|word| word.trim().eq_ignore_ascii_case("trailers")))
+    });
+    let trailer = headers.remove(TRAILER);
+    remove_hop_by_hop(headers);
+    remove_pretended(headers);
+    cookie::without_ours(headers);
+    if is_ours(headers) {
+        headers.remove(AUTHORIZATION);
+    }
+    if wants_trailers {
+        headers.insert(TE, HeaderValue::from_static("trailers"));
+    }
+    if let Some(trailer) = trailer {
+        headers.insert(TRAILER, trailer);
+    }
+    tell(headers, seen);
+    if let Some(protocol) = upgrade {
+        set_upgrade(headers, protocol);
+    }
+}
+
+fn remove_pretended(headers: &mut HeaderMap) {
+    let is_pretended = |name: &&HeaderName| {
+        let name = name.as_str();
+        NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
+    };
+    let pretended: Vec<HeaderName> = headers.keys().filter(is_pretended).cloned().collect();
+    for name in pretended {
+        headers.remove(name);
+    }
+    headers.remove(FORWARDED);
+    headers.remove(VIA);
+}
+
+/// Whether the request carries a token of this server: untrusted code must never get hold of one.
+fn is_ours(headers: &HeaderMap) -> bool {
+    headers.get_all(AUTHORIZATION).iter().any(|value| {
+        let words = value.as_bytes().splitn(2, |byte| *byte == b' ').collect::<Vec<_>>();
+        matches!(words[..], [scheme, token] if scheme.eq_ignore_ascii_case(b"bearer") && token.trim_ascii().starts_with(b"atoll_"))
+    })
+}
+
+/// What we know of the client (RFC 7239, and what everybody reads instead).
+fn tell(headers: &mut HeaderMap, seen: &Seen<'_>) {
+    let Seen { arrival: Arrival { peer, scheme }, host, prefix } = seen;
+    let mut set = |name: HeaderName, value: &str| {
+        if let Ok(value) = HeaderValue::from_str(value) {
+            headers.insert(name, value);
+        }
+    };
+    let node = match peer.map(|peer| peer.ip()) {
+        None => "unknown".to_owned(),
+        Some(IpAddr::V4(ip)) => ip.to_string(),
+        Some(IpAddr::V6(ip)) => format!("\"[{ip}]\""),
+    };
+    set(HOST, host);
+    set(FORWARDED, &format!("for={node};host=\"{host}\";proto={scheme}"));
+    set(HeaderName::from_static("x-forwarded-proto"), scheme);
+    set(HeaderName::from_static("x-forwarded-host"), host);
+    if let Some(peer) = peer {
+        set(HeaderName::from_static("x-forwarded-for"), &peer.ip().to_string());
+    }
+    if let Some(prefix) = prefix {
+        set(HeaderName::from_static("x-forwarded-prefix"), prefix);
+    }
+}
+
+/// How an application's paths look from outside.
+#[derive(Debug, Clone)]
+pub(super) struct Outside {
+    /// The host that the client named, with its port.
+    pub(super) host: String,
+    /// In the path form: what stands before the application's paths.
+    pub(super) prefix: Option<String>,
+    /// Whether the application knows of the prefix.
+    pub(super) keeps_prefix: bool,
+}
+
+/// An answer's headers as a client gets them.
+pub(super) fn to_client(headers: &mut HeaderMap, outside: &Outside, upgrade: Option<HeaderValue>) {
+    let trailer = headers.remove(TRAILER);
+    remove_hop_by_hop(headers);
+    if let Some(trailer) = trailer {
+        headers.insert(TRAILER, trailer);
+    }
+    // Says where else this host is to be found, which is not the application's to say.
+    headers.remove(ALT_SVC);
+    cookie::confine(headers, outside.prefix.as_deref());
+    if let Some(prefix) = &outside.prefix {
+        headers.remove(STRICT_TRANSPORT_SECURITY);
+        for name in OF_THE_ORIGIN {
+            headers.remove(name);
+        }
+        if !outside.keeps_prefix {
+            for name in [LOCATION, CONTENT_LOCATION] {
+                let moved = headers.get(&name).and_then(|value| located(value.to_str().ok()?, prefix, &outside.host));
+                if let Some(value) = moved.and_then(|text| HeaderValue::from_str(&text).ok()) {
+                    headers.insert(name, value);
+                }
+            }
+        }
+    }
+    if let Some(protocol) = upgrade {
+        set_upgrade(headers, protocol);
+    }
+}
+
+/// A place that an application names, with the prefix; `None` if it is right as it is.
+fn located(value: &str, prefix: &str, host: &str) -> Option<String> {
+    let is_below = |path: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
+    if value.starts_with('/') && !value.starts_with("//") {
+        return (!is_below(value)).then(|| format!("{prefix}{value}"));
+    }
+    let (scheme, rest) = value.split_once("//").filter(|(scheme, _)| matches!(*scheme, "http:" | "https:" | ""))?;
+    let at = rest.find(['/', '?', '#']).unwrap_or(rest.len());
+    let (authority, path) = rest.split_at(at);
+    if !authority.eq_ignore_ascii_case(host) || is_below(path) {
+        return None;
+    }
+    Some(format!("{scheme}//{authority}{prefix}{path}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn map(pairs: &[(&'static str, &'static str)]) -> HeaderMap {
+        let mut headers = HeaderMap::new();
+        for (name, value) in pairs {
+            headers.append(HeaderName::from_static(name), HeaderValue::from_static(value));
+        }
+        headers
+    }
+
+    fn seen() -> Seen<'static> {
+        let peer = Some("10.0.0.7:9".parse().unwrap());
+        Seen { arrival: Arrival { peer, scheme: "https" }, host: "80-a-t.localhost:7071", prefix: None }
+    }
+
+    #[test]
+    fn an_application_is_told_the_truth_and_nothing_of_ours() {
+        let mut headers = map(&[
+            ("host", "other"),
+            ("connection", "close, x-private"),
+            ("x-private", "1"),
+            ("x-forwarded-for", "6.6.6.6"),
+            ("x-forwarded-prefix", "/evil"),
+            ("forwarded", "for=6.6.6.6"),
+            ("x-real-ip", "6.6.6.6"),
+            ("x-atoll-caller", "root"),
+            ("x-original-url", "/admin"),
+            ("authorization", "Bearer atoll_root_secret"),
+            ("cookie", "atoll_preview=x"),
+            ("te", "trailers, gzip"),
+            ("accept", "*/*"),
+        ]);
+        to_app(&mut headers, &seen(), None);
+        let mut found: Vec<(&str, &str)> =
+            headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
+        found.sort_unstable();
+        assert_eq!(
+            found,
+            [
+                ("accept", "*/*"),
+                ("forwarded", "for=10.0.0.7;host=\"80-a-t.localhost:7071\";proto=https"),
+                ("host", "80-a-t.localhost:7071"),
+                ("te", "trailers"),
+                ("x-forwarded-for", "10.0.0.7"),
+                ("x-forwarded-host", "80-a-t.localhost:7071"),
+                ("x-forwarded-proto", "https"),
+            ]
+        );
+        let mut headers = map(&[("authorization", "Basic YTpi"), ("cookie", "a=1")]);
+        to_app(&mut headers, &seen(), None);
+        assert_eq!(
+            (&headers["authorization"], &headers["cookie"]),
+            (&"Basic YTpi".parse().unwrap(), &"a=1".parse().unwrap())
+        );
+    }
+
+    #[test]
+    fn places_lie_below_the_prefix() {
+        for (given, moved) in [
+            ("/login", Some("/preview/x/login")),
+            ("/", Some("/preview/x/")),
+            ("/preview/x/login", None),
+            ("login", None),
+            ("?a=1", None),
+            ("//h:1/a", Some("//h:1/preview/x/a")),
+            ("http://H:1/a", Some("http://H:1/preview/x/a")),
+            ("http://h:1", Some("http://h:1/preview/x")),
+            ("http://h:2/a", None),
+            ("https://elsewhere.org/a", None),
+            ("javascript://h:1/a", None),
+        ] {
+            assert_eq!(located(given, "/preview/x", "h:1").as_deref(), moved, "{given}");
+        }
+    }
+
+    #[test]
+    fn an_answer_reaches_no_further_than_its_preview() {
+        let answer = &[
+            ("connection", "close"),
+            ("location", "/a"),
+            ("service-worker-allowed", "/"),
+            ("clear-site-data", "\"*\""),
+            ("alt-svc", "h3=\":1\""),
+            ("trailer", "x-sum"),
+        ];
+        let mut at_host = map(answer);
+        let mut outside = Outside { host: "h:1".to_owned(), prefix: None, keeps_prefix: false };
+        to_client(&mut at_host, &outside, None);
+        assert_eq!(at_host["location"], "/a");
+        assert!(at_host.contains_key("service-worker-allowed") && at_host.contains_key("trailer"));
+        assert!(!at_host.contains_key("connection") && !at_host.contains_key("alt-svc"));
+        outside.prefix = Some("/preview/x".to_owned());
+        let mut below = map(answer);
+        to_client(&mut below, &outside, None);
+        assert_eq!(below["location"], "/preview/x/a");
+        assert!(!below.contains_key("service-worker-allowed") && !below.contains_key("clear-site-data"));
+    }
+}

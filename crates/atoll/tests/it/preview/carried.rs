@@ -1,0 +1,318 @@
+//! What goes through a preview: requests and answers as they are, in both forms, and the ends of them.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::time::Instant;
+
+use atoll_protocol::ExposePort;
+
+use super::{BOTH, Form, printed, public, read_answer, read_head, send, with_app};
+use crate::harness::need;
+use crate::server::wait;
+
+/// What goes up and down in the large test; the soak is 2 GiB.
+fn large() -> u64 {
+    let megabytes = std::env::var("ATOLL_PREVIEW_MB").ok().and_then(|text| text.parse().ok()).unwrap_or(64);
+    megabytes * 1024 * 1024
+}
+
+#[test]
+fn a_request_arrives_as_it_was_sent_and_says_who_sent_it() {
+    with_app(public(), |server, shown| {
+        for form in BOTH {
+            let (host, path) = shown.at(form, "/a%20b/echo?c=%2F&d");
+            let spoofed = [
+                "x-forwarded-for: 6.6.6.6",
+                "X-Forwarded-Host: evil",
+                "forwarded: for=6.6.6.6",
+                "x-real-ip: 6.6.6.6",
+                "connection: x-mine",
+                "x-mine: 1",
+                "authorization: Bearer atoll_root_guess",
+                "cookie: a=1; atoll_preview=x",
+                "x-kept: yes",
+            ];
+            let answer = server.look((host.clone(), path.clone()), "POST", &spoofed, b"hello");
+            assert_eq!((answer.status, answer.header("x-app")), (200, Some("yes")), "{answer:?}");
+            let told = answer.json();
+            assert_eq!((&told["method"], &told["body"]), (&"POST".into(), &5.into()));
+            assert_eq!(told["path"], "/a%20b/echo?c=%2F&d");
+            let seen = |name: &str| answer.seen(name);
+            assert_eq!(seen("host"), Some(host.clone()));
+            assert_eq!(seen("x-forwarded-for").as_deref(), Some("127.0.0.1"));
+            assert_eq!(seen("x-forwarded-host"), Some(host.clone()));
+            assert_eq!(seen("x-forwarded-proto").as_deref(), Some("http"));
+            assert_eq!(seen("forwarded"), Some(format!("for=127.0.0.1;host=\"{host}\";proto=http")));
+            assert_eq!(seen("cookie").as_deref(), Some("a=1"));
+            assert_eq!(seen("x-kept").as_deref(), Some("yes"));
+            for gone in ["x-real-ip", "x-mine", "authorization", "connection"] {
+                assert_eq!(seen(gone), None, "{gone}");
+            }
+            let prefix = (form == Form::Path).then(|| format!("/preview/{}", shown.label()));
+            assert_eq!(seen("x-forwarded-prefix"), prefix);
+        }
+        let own = server.look(shown.at(Form::Host, "/"), "GET", &["authorization: Basic YTpi"], b"");
+        assert_eq!(own.seen("authorization").as_deref(), Some("Basic YTpi"), "the application's own passes");
+    });
+}
+
+#[test]
+fn redirects_and_cookies_lead_back_into_the_preview() {
+    with_app(public(), |server, shown| {
+        let cases = [
+            ("/next?x", "/next?x", "P/next?x"),
+            ("next", "next", "next"),
+            ("https://e.org/a", "https://e.org/a", "https://e.org/a"),
+        ];
+        for (to, at_host, below) in cases {
+            for (form, expected) in BOTH.into_iter().zip([at_host, below]) {
+                let answer = server.get(shown.at(form, &format!("/redirect?to={}", to.replace('?', "%3F"))));
+                let prefix = format!("/preview/{}", shown.label());
+                assert_eq!(answer.status, 302);
+                assert_eq!(answer.header("location"), Some(expected.replace('P', &prefix).as_str()), "{form:?} {to}");
+                let path = if form == Form::Path { format!("{prefix}/") } else { "/".to_owned() };
+                assert_eq!(answer.header("set-cookie"), Some(format!("a=1; Path={path}; HttpOnly").as_str()));
+            }
+        }
+        let bare = server.get(("127.0.0.1".to_owned(), format!("/preview/{}?a=1", shown.label())));
+        assert_eq!(bare.header("location"), Some(format!("/preview/{}/?a=1", shown.label()).as_str()));
+        let referer = format!("referer: http://127.0.0.1/preview/{}/page", shown.label());
+        let strayed = server.look(("127.0.0.1".to_owned(), "/echo?y".to_owned()), "GET", &[&referer], b"");
+        assert_eq!(
+            (strayed.status, strayed.header("location")),
+            (307, Some(format!("/preview/{}/echo?y", shown.label()).as_str()))
+        );
+        for form in BOTH {
+            let passed = server.get(shown.at(form, "/status?code=503"));
+            assert_eq!(
+                (passed.status, passed.header("x-app"), passed.body.as_slice()),
+                (503, Some("yes"), &b"as asked"[..])
+            );
+        }
+    });
+}
+
+#[test]
+fn a_program_that_knows_its_prefix_gets_paths_whole() {
+    with_app(ExposePort { keep_prefix: Some(true), ..public() }, |server, shown| {
+        let prefix = format!("/preview/{}", shown.label());
+        assert_eq!(server.get(shown.at(Form::Path, "/echo")).json()["path"], format!("{prefix}/echo"));
+        assert_eq!(server.get(shown.at(Form::Host, "/echo")).json()["path"], "/echo");
+        let answer = server.get(shown.at(Form::Path, "/redirect?to=/x"));
+        assert_eq!(answer.header("location"), Some("/x"), "it is right as it is");
+    });
+}
+
+#[test]
+fn connections_are_kept_on_both_sides() {
+    with_app(public(), |server, shown| {
+        let mut stream = server.preview_stream();
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        let mut inside = Vec::new();
+        for path in ["/echo", "/sse?count=1&every=0", "/echo", "/status?code=404", "/echo"] {
+            send(&mut stream, &shown.at(Form::Host, path), "GET", &[], b"");
+            let answer = read_answer(&mut reader, "GET");
+            if path == "/echo" {
+                inside.push(answer.json()["connection"].clone());
+            }
+        }
+        assert!(inside.iter().all(|port| *port == inside[0]), "one connection inside for all: {inside:?}");
+    });
+}
+
+#[test]
+fn events_come_as_they_are_told_and_stop_when_nobody_listens() {
+    with_app(public(), |server, shown| {
+        for form in BOTH {
+            let mut stream = server.preview_stream();
+            send(&mut stream, &shown.at(form, "/sse?every=0.01"), "GET", &["accept: text/event-stream"], b"");
+            let mut reader = BufReader::new(stream);
+            let (status, _) = read_head(&mut reader);
+            assert_eq!(status, 200);
+            let mut seen = 0;
+            while seen < 5 {
+                let mut line = String::new();
+                reader.read_line(&mut line).unwrap();
+                seen += u32::from(line.starts_with("data: "));
+            }
+            drop(reader);
+            wait(printed(server, &shown.name, &shown.app, "events broke off"));
+        }
+    });
+}
+
+#[test]
+fn heavy_large_things_go_up_and_down_and_come_whole() {
+    need!("curl");
+    with_app(public(), |server, shown| {
+        for form in BOTH {
+            for version in ["--http1.1", "--http2-prior-knowledge"] {
+                let url = url(server, shown.at(form, "/upload"));
+                let script = format!(
+                    "head -c {} /dev/zero | curl -sS {version} --max-time 600 -H 'expect:' -T - '{url}'",
+                    large()
+                );
+                let told: serde_json::Value = serde_json::from_str(&bash(server, &script)).unwrap();
+                assert_eq!(told["bytes"], large(), "{form:?} {version}");
+                let url = self::url(server, shown.at(form, &format!("/download?bytes={}", large())));
+                let script = format!(
+                    "curl -sS {version} --max-time 600 '{url}' | sha256sum; for i in $(seq {}); do cat piece; done | sha256sum",
+                    large() / (256 * 1024)
+                );
+                let sums = bash(
+                    server,
+                    &format!(
+                        "python3 -c 'import sys; sys.stdout.buffer.write(bytes(range(256))*1024)' > piece; {script}"
+                    ),
+                );
+                let sums: Vec<&str> = sums.lines().collect();
+                assert_eq!(sums[0], sums[1], "{form:?} {version}");
+            }
+        }
+    });
+}
+
+/// A URL that needs no name to be resolved, and the header that names the preview.
+fn url(server: &crate::server::Server<'_>, (host, path): (String, String)) -> String {
+    format!("http://{}:{}{path}", host, server.previews.port())
+}
+
+fn bash(server: &crate::server::Server<'_>, script: &str) -> String {
+    let mut command = crate::harness::command("bash");
+    let output = command.args(["-c", script]).current_dir(server.home.cwd()).output().unwrap();
+    assert!(output.status.success(), "{script}: {output:?}");
+    String::from_utf8(output.stdout).unwrap()
+}
+
+#[test]
+fn trailers_and_permission_to_send_are_passed_on() {
+    with_app(public(), |server, shown| {
+        let mut stream = server.preview_stream();
+        send(&mut stream, &shown.at(Form::Host, "/trailers"), "GET", &["te: trailers", "connection: te, close"], b"");
+        let mut text = String::new();
+        stream.read_to_string(&mut text).unwrap();
+        assert!(text.contains("trailer: x-sum\r\n") && text.ends_with("0\r\nx-sum: 42\r\n\r\n"), "{text}");
+
+        // The body is not asked for before the program wants it.
+        let mut stream = server.preview_stream();
+        let head = ["expect: 100-continue", "content-length: 5", "connection: close"];
+        send(&mut stream, &shown.at(Form::Path, "/echo"), "POST", &head, b"");
+        let mut reader = BufReader::new(stream.try_clone().unwrap());
+        assert_eq!(read_head(&mut reader).0, 100);
+        wait(printed(server, &shown.name, &shown.app, "wants the body"));
+        stream.write_all(b"hello").unwrap();
+        assert_eq!(read_answer(&mut reader, "POST").json()["body"], 5);
+
+        let mut stream = server.preview_stream();
+        send(&mut stream, &shown.at(Form::Host, "/refuse"), "POST", &head, b"");
+        let refused = read_answer(&mut BufReader::new(stream), "POST");
+        assert_eq!(refused.status, 417, "nothing but the refusal: {refused:?}");
+    });
+}
+
+/// A frame of a WebSocket client (RFC 6455, 5.2), with a mask of zeros.
+fn frame(code: u8, data: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![0x80 | code];
+    match u8::try_from(data.len()) {
+        Ok(length) if length < 126 => bytes.push(0x80 | length),
+        _ => {
+            bytes.push(0xfe);
+            bytes.extend(u16::try_from(data.len()).unwrap().to_be_bytes());
+        }
+    }
+    bytes.extend([0; 4]);
+    bytes.extend(data);
+    bytes
+}
+
+#[test]
+fn web_sockets_carry_frames_both_ways_to_their_last() {
+    with_app(public(), |server, shown| {
+        for form in BOTH {
+            let mut stream = server.preview_stream();
+            let head = [
+                "connection: keep-alive, Upgrade",
+                "upgrade: websocket",
+                "sec-websocket-version: 13",
+                "sec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==",
+            ];
+            send(&mut stream, &shown.at(form, "/ws"), "GET", &head, b"");
+            let mut reader = BufReader::new(stream.try_clone().unwrap());
+            let (status, headers) = read_head(&mut reader);
+            let accept = headers.iter().find(|(name, _)| name == "sec-websocket-accept").unwrap();
+            assert_eq!((status, accept.1.as_str()), (101, "s3pPLMBiTxaQ9kYGzzhZRbK+xOo="));
+            let long = vec![b'x'; 40_000];
+            for (code, data) in [(1, &b"text"[..]), (2, &[0, 255, 7]), (2, &long), (8, &4001_u16.to_be_bytes())] {
+                stream.write_all(&frame(code, data)).unwrap();
+                let mut back = vec![0; if data.len() < 126 { 2 } else { 4 } + data.len()];
+                reader.read_exact(&mut back).unwrap();
+                assert_eq!((back[0], &back[back.len() - data.len()..]), (0x80 | code, data));
+            }
+            wait(printed(server, &shown.name, &shown.app, "closed with 4001"));
+            let mut rest = Vec::new();
+            reader.read_to_end(&mut rest).unwrap();
+            assert_eq!(rest, b"");
+        }
+    });
+}
+
+#[test]
+fn a_client_that_goes_away_is_gone_for_the_program_too() {
+    with_app(public(), |server, shown| {
+        let mut stream = server.preview_stream();
+        send(&mut stream, &shown.at(Form::Host, "/upload"), "PUT", &["content-length: 1000000"], b"");
+        stream.write_all(b"some of it").unwrap();
+        wait(printed(server, &shown.name, &shown.app, "upload begins"));
+        drop(stream);
+        wait(printed(server, &shown.name, &shown.app, "upload broke off"));
+        let mut stream = server.preview_stream();
+        send(&mut stream, &shown.at(Form::Path, "/download?bytes=10000000000"), "GET", &[], b"");
+        let mut some = [0; 4096];
+        stream.read_exact(&mut some).unwrap();
+        drop(stream);
+        wait(printed(server, &shown.name, &shown.app, "download broke off"));
+    });
+}
+
+#[test]
+fn a_sandbox_that_is_deleted_in_the_middle_is_a_clean_error() {
+    with_app(public(), |server, shown| {
+        let mut begun = server.preview_stream();
+        send(&mut begun, &shown.at(Form::Host, "/download?bytes=10000000000"), "GET", &[], b"");
+        let mut begun = BufReader::new(begun);
+        assert_eq!(read_head(&mut begun).0, 200);
+        let mut hangs = server.preview_stream();
+        send(&mut hangs, &shown.at(Form::Path, "/hang"), "GET", &["connection: close"], b"");
+        wait(printed(server, &shown.name, &shown.app, "hanging"));
+        wait(server.client().remove_sandbox(&shown.name)).unwrap();
+        let answer = read_answer(&mut BufReader::new(hangs), "GET");
+        assert_eq!((answer.status, answer.code().as_str()), (502, "PREVIEW_BROKEN"));
+        // What was promised did not come, and the connection says so by its end.
+        let deadline = Instant::now() + super::SOON;
+        let mut piece = vec![0; 1 << 20];
+        while begun.read(&mut piece).is_ok_and(|length| length > 0) {
+            assert!(Instant::now() < deadline);
+        }
+        let gone = server.get(shown.at(Form::Host, "/"));
+        assert_eq!((gone.status, gone.code().as_str()), (404, "PREVIEW_NOT_FOUND"));
+    });
+}
+
+#[test]
+fn a_program_that_hangs_up_is_told_apart_from_one_that_does_not_listen() {
+    with_app(public(), |server, shown| {
+        for form in BOTH {
+            let answer = server.get(shown.at(form, "/hangup"));
+            assert_eq!((answer.status, answer.code().as_str()), (502, "PREVIEW_BROKEN"));
+        }
+        let inside = server.client().inside(&shown.name);
+        wait(inside.kill(&shown.app, &Default::default())).unwrap();
+        for form in BOTH {
+            let answer = server.get(shown.at(form, "/"));
+            assert_eq!((answer.status, answer.code().as_str()), (502, "PORT_CLOSED"));
+            let page = server.look(shown.at(form, "/"), "GET", &["accept: text/html,*/*"], b"");
+            assert_eq!(page.header("content-type"), Some("text/html; charset=utf-8"));
+            let text = String::from_utf8(page.body).unwrap();
+            assert!(text.contains("nothing listens on port 3000") && !text.contains(&shown.preview.token), "{text}");
+        }
+    });
+}
