@@ -29,6 +29,13 @@ DERIVED: dict[str, tuple[str, tuple[str, ...]]] = {
     "SandboxOptions": ("CreateSandbox", ("name",)),
     "SandboxChanges": ("PatchSandbox", ()),
     "ExposeOptions": ("ExposePort", ()),
+    "MakeDirectoryOptions": ("MakeDirectoryRequest", ("path", "path_base64")),
+    "RenameOptions": ("FromToRequest", ("from", "from_base64", "to", "to_base64", "recursive")),
+    "CopyOptions": ("FromToRequest", ("from", "from_base64", "to", "to_base64")),
+    "ModeOptions": ("ModeRequest", ("path", "path_base64", "mode")),
+    "SymlinkOptions": ("SymlinkRequest", ("path", "path_base64", "target", "target_base64")),
+    "SearchOptions": ("SearchRequest", ("path", "path_base64", "pattern")),
+    "GlobOptions": ("GlobRequest", ("path", "path_base64", "patterns")),
 }
 
 

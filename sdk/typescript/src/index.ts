@@ -15,6 +15,8 @@ export {
   RefusedError,
   UnreachableError,
 } from "./failure.js";
+export { FileStream, Files } from "./files.js";
+export type { FileContent, Path, WriteOptions } from "./files.js";
 export type * as models from "./models.js";
 export { PortChanges, Ports } from "./ports.js";
 export type { ExposeOptions, PortChange } from "./ports.js";
