@@ -4,7 +4,8 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use atoll_protocol::{
-    Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage, Timestamp,
+    Isolation, ProcessState, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage, SessionState,
+    Timestamp,
 };
 use atoll_runtime::{Error, Filter, Host, Limits, Prepared, Sandbox, SandboxOptions, Storage};
 use tokio::sync::{OnceCell, OwnedSemaphorePermit, Semaphore, watch};
@@ -20,6 +21,7 @@ struct Inner {
     sandbox: Sandbox,
     spec: SandboxSpec,
     created_at: Timestamp,
+    not_isolated: Option<String>,
     /// Set when nothing is left: whoever asks at the same time waits for the same removal.
     destroyed: OnceCell<()>,
     stopped: watch::Sender<bool>,
@@ -53,13 +55,36 @@ impl Agent {
         Ok(Self::new(sandbox, spec))
     }
 
+    /// Makes the sandbox, walled off if this host lets it, else not. For an agent in a container of its own, which is a
+    /// wall too; clients are told why there is no other.
+    pub async fn create_as_possible(host: &Host, spec: SandboxSpec, storage: Storage) -> Result<Self, Error> {
+        match Self::create_over(host, spec.clone(), storage.clone()).await {
+            Err(error @ Error::IsolationUnavailable { .. }) => {
+                let spec = SandboxSpec { isolation: Isolation::None, ..spec };
+                let sandbox = host.create(SandboxOptions { storage, ..options(&spec) }).await?;
+                Ok(Self::with(sandbox, spec, Some(error.to_string())))
+            }
+            other => other,
+        }
+    }
+
     /// Serves a sandbox that is there already; `spec` is what clients are told about it.
     pub fn new(sandbox: Sandbox, spec: SandboxSpec) -> Self {
+        Self::with(sandbox, spec, None)
+    }
+
+    fn with(sandbox: Sandbox, spec: SandboxSpec, not_isolated: Option<String>) -> Self {
         let created_at = SystemTime::now().into();
         let (destroyed, stopped) = (OnceCell::new(), watch::Sender::new(false));
         let sockets = Arc::new(Semaphore::new(SOCKETS_MAX));
         let tunnels = Arc::new(Semaphore::new(TUNNELS_MAX));
-        Self { inner: Arc::new(Inner { sandbox, spec, created_at, destroyed, stopped, sockets, tunnels }) }
+        let inner = Inner { sandbox, spec, created_at, not_isolated, destroyed, stopped, sockets, tunnels };
+        Self { inner: Arc::new(inner) }
+    }
+
+    /// Why commands are not walled off, where that was wished for.
+    pub fn not_isolated(&self) -> Option<&str> {
+        self.inner.not_isolated.as_deref()
     }
 
     /// The sandbox.
@@ -69,7 +94,7 @@ impl Agent {
 
     /// Everything there is to know.
     pub fn info(&self) -> SandboxInfo {
-        let Inner { sandbox, spec, created_at, .. } = &*self.inner;
+        let Inner { sandbox, spec, created_at, not_isolated, .. } = &*self.inner;
         let usage = sandbox.usage();
         let processes = sandbox.processes(&Filter::default());
         let terminals = sandbox.terminals();
@@ -77,11 +102,13 @@ impl Agent {
             name: sandbox.name().clone(),
             state: state(sandbox),
             isolation: spec.isolation,
+            not_isolated: not_isolated.clone(),
             limits: spec.limits,
             labels: spec.labels.clone(),
             created_at: *created_at,
             processes: alive(processes.iter().map(atoll_runtime::Process::state)),
             terminals: alive(terminals.iter().map(atoll_runtime::Terminal::state)),
+            sessions: sandbox.sessions().iter().filter(|it| it.info().state != SessionState::Dead).count() as u64,
             usage: SandboxUsage {
                 memory_bytes: usage.memory_bytes,
                 memory_peak_bytes: usage.memory_peak_bytes,

@@ -4,7 +4,8 @@ use atoll_protocol::{ErrorAnswer, ErrorBody, ErrorCode};
 use atoll_runtime::Error;
 use axum::Json;
 use axum::response::{IntoResponse, Response};
-use http::StatusCode;
+use http::header::UPGRADE;
+use http::{HeaderValue, StatusCode};
 
 /// An error on its way to the client.
 #[derive(Debug)]
@@ -54,6 +55,11 @@ pub(crate) fn body(error: &Error) -> ErrorBody {
 impl IntoResponse for Refusal {
     fn into_response(self) -> Response {
         let status = StatusCode::from_u16(self.body.code.status()).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
-        (status, Json(ErrorAnswer { error: *self.body })).into_response()
+        let mut response = (status, Json(ErrorAnswer { error: *self.body })).into_response();
+        if status == StatusCode::UPGRADE_REQUIRED {
+            // Such an answer names what it wants (RFC 9110, 15.5.22).
+            response.headers_mut().insert(UPGRADE, HeaderValue::from_static("websocket"));
+        }
+        response
     }
 }

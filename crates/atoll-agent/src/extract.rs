@@ -1,6 +1,6 @@
 //! Taking requests apart. Whatever is wrong with one is told in the one error shape, with the name of the field.
 
-use atoll_protocol::{ErrorCode, InvalidId, ProcessId, SessionId, TerminalId};
+use atoll_protocol::{ErrorCode, InvalidId, ProcessId, SessionId, Strict, TerminalId};
 use atoll_runtime::{Error, Process, Session, Terminal};
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
@@ -70,7 +70,7 @@ fn check_type(parts: &Parts) -> Result<(), Refusal> {
 /// A text as JSON, with the place of what is wrong with it.
 pub(crate) fn parse<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, Refusal> {
     let mut json = serde_json::Deserializer::from_slice(bytes);
-    let value: T = serde_path_to_error::deserialize(&mut json).map_err(|error| {
+    let value: T = serde_path_to_error::deserialize(Strict(&mut json)).map_err(|error| {
         let path = error.path().to_string();
         let inner = error.inner();
         match inner.classify() {

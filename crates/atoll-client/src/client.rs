@@ -17,6 +17,7 @@ use serde::de::DeserializeOwned;
 
 use crate::Error;
 use crate::connection::{Address, Dialer};
+use crate::tls::Tls;
 
 /// Where an agent serves its sandbox; a gateway serves many below other paths.
 const BASE: &str = "/v1";
@@ -58,6 +59,14 @@ impl Client {
     /// The server at `host:port`, which asks for no token; or one that is given with [`Self::with_token`].
     pub fn tcp_without_token(address: impl Into<String>) -> Self {
         Self::new(Address::Tcp(address.into()), None)
+    }
+
+    /// The server at `host:port`, encrypted. Its certificate must have that name, and be vouched for by one in the file
+    /// `trusted`; without that by those whom the system trusts. A token is given with [`Self::with_token`].
+    pub fn tls(address: impl Into<String>, trusted: Option<&Path>) -> Result<Self, Error> {
+        let address = address.into();
+        let tls = Tls::new(&address, trusted)?;
+        Ok(Self::new(Address::Tls(address, tls), None))
     }
 
     fn new(address: Address, token: Option<HeaderValue>) -> Self {

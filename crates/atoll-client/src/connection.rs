@@ -1,4 +1,4 @@
-//! The way to the server: a unix socket or TCP, and one type for both.
+//! The way to the server: a unix socket, TCP or TLS, and one type for all.
 
 use std::future::Future;
 use std::io;
@@ -11,22 +11,26 @@ use hyper_util::client::legacy::connect::{Connected, Connection as Described};
 use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
+use tokio_rustls::client::TlsStream;
 
 use crate::Error;
+use crate::tls::Tls;
 
 /// Where the server is.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub(crate) enum Address {
     Unix(PathBuf),
     /// `host:port`.
     Tcp(String),
+    /// The same, encrypted.
+    Tls(String, Tls),
 }
 
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unix(path) => write!(f, "{}", path.display()),
-            Self::Tcp(address) => f.write_str(address),
+            Self::Tcp(address) | Self::Tls(address, _) => f.write_str(address),
         }
     }
 }
@@ -36,20 +40,27 @@ impl Address {
     pub(crate) fn authority(&self) -> &str {
         match self {
             Self::Unix(_) => "localhost",
-            Self::Tcp(address) => address,
+            Self::Tcp(address) | Self::Tls(address, _) => address,
         }
     }
 
     pub(crate) async fn dial(&self) -> Result<Connection, Error> {
         let dialled = match self {
             Self::Unix(path) => UnixStream::connect(path).await.map(Connection::Unix),
-            Self::Tcp(address) => TcpStream::connect(address).await.and_then(|stream| {
-                stream.set_nodelay(true)?;
-                Ok(Connection::Tcp(stream))
-            }),
+            Self::Tcp(address) => dial_tcp(address).await.map(Connection::Tcp),
+            Self::Tls(address, tls) => match dial_tcp(address).await {
+                Ok(stream) => tls.over(stream).await.map(|stream| Connection::Tls(Box::new(stream))),
+                Err(error) => Err(error),
+            },
         };
         dialled.map_err(|error| Error::Unreachable { address: self.to_string(), why: error.to_string() })
     }
+}
+
+async fn dial_tcp(address: &str) -> io::Result<TcpStream> {
+    let stream = TcpStream::connect(address).await?;
+    stream.set_nodelay(true)?;
+    Ok(stream)
 }
 
 /// A connection to the server.
@@ -57,6 +68,7 @@ impl Address {
 pub(crate) enum Connection {
     Unix(UnixStream),
     Tcp(TcpStream),
+    Tls(Box<TlsStream<TcpStream>>),
 }
 
 impl Described for Connection {
@@ -70,6 +82,7 @@ macro_rules! either {
         match $self.get_mut() {
             Self::Unix(stream) => Pin::new(stream).$method($($argument),*),
             Self::Tcp(stream) => Pin::new(stream).$method($($argument),*),
+            Self::Tls(stream) => Pin::new(stream).$method($($argument),*),
         }
     };
 }

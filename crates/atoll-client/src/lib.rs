@@ -19,6 +19,7 @@ mod server;
 mod session;
 mod subscription;
 mod terminal;
+mod tls;
 
 pub use attach::{Attach, Attachment, TerminalEvent, View};
 pub use client::Client;

@@ -2,6 +2,7 @@
 //!
 //! What went wrong inside is logged where it happens; an answer never holds paths of secrets, variables or commands.
 
+use std::io;
 use std::time::Duration;
 
 use atoll_protocol::{ErrorAnswer, ErrorBody, ErrorCode, SandboxName, Verb};
@@ -102,6 +103,12 @@ pub enum Error {
         /// The name.
         name: SandboxName,
     },
+    /// Nothing runs in it.
+    #[error("sandbox {name} is stopped: there is nothing to pause")]
+    SandboxStopped {
+        /// The name.
+        name: SandboxName,
+    },
     /// Too many sandboxes.
     #[error("there are {max} sandboxes already")]
     SandboxLimit {
@@ -167,12 +174,59 @@ pub enum Error {
     /// The server is about to end.
     #[error("the server is about to end")]
     ShuttingDown,
+    /// The disk does not take it.
+    #[error("{}: failed to {what}", .trouble.words())]
+    Disk {
+        /// Why.
+        trouble: DiskTrouble,
+        /// What was to be done.
+        what: String,
+    },
     /// Our own failure.
     #[error("{what}")]
     Internal {
         /// What failed.
         what: String,
     },
+}
+
+/// Why a disk takes no writes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum DiskTrouble {
+    /// No room.
+    Full,
+    /// Mounted so, or turned so by the kernel after an error.
+    ReadOnly,
+}
+
+impl DiskTrouble {
+    fn words(self) -> &'static str {
+        match self {
+            Self::Full => "there is no room on the server's disk",
+            Self::ReadOnly => "the server's disk is read-only",
+        }
+    }
+
+    fn of_io(error: &io::Error) -> Option<Self> {
+        let is_full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
+        let is_read_only = error.kind() == io::ErrorKind::ReadOnlyFilesystem;
+        Self::of(is_full, is_read_only)
+    }
+
+    /// SQLite says which only for some files: it makes its journal anew, and cannot open that on a read-only disk.
+    fn of_registry(error: &rusqlite::Error) -> Option<Self> {
+        let code = error.sqlite_error_code()?;
+        let is_read_only = matches!(code, rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen);
+        Self::of(code == rusqlite::ErrorCode::DiskFull, is_read_only)
+    }
+
+    fn of(is_full: bool, is_read_only: bool) -> Option<Self> {
+        match (is_full, is_read_only) {
+            (true, _) => Some(Self::Full),
+            (false, true) => Some(Self::ReadOnly),
+            (false, false) => None,
+        }
+    }
 }
 
 fn verb_name(verb: Verb) -> &'static str {
@@ -198,6 +252,22 @@ impl Error {
         Self::Internal { what: format!("failed to {what}: {error}") }
     }
 
+    /// A file of ours could not be written, while doing `what`.
+    pub(crate) fn io(what: &str, error: &io::Error) -> Self {
+        match DiskTrouble::of_io(error) {
+            Some(trouble) => Self::Disk { trouble, what: what.to_owned() },
+            None => Self::internal(what, error),
+        }
+    }
+
+    /// The registry could not do `what`.
+    pub(crate) fn registry(what: &str, error: &rusqlite::Error) -> Self {
+        match DiskTrouble::of_registry(error) {
+            Some(trouble) => Self::Disk { trouble, what: what.to_owned() },
+            None => Self::internal(what, error),
+        }
+    }
+
     /// The stable code.
     pub fn code(&self) -> ErrorCode {
         match self {
@@ -214,6 +284,7 @@ impl Error {
             Self::SandboxNotFound { .. } => ErrorCode::SandboxNotFound,
             Self::SandboxDiffers { .. } => ErrorCode::SandboxDiffers,
             Self::SandboxPaused { .. } => ErrorCode::SandboxPaused,
+            Self::SandboxStopped { .. } => ErrorCode::SandboxStopped,
             Self::SandboxLimit { .. } => ErrorCode::SandboxLimit,
             Self::PreviewNotFound | Self::PortNotExposed { .. } => ErrorCode::PreviewNotFound,
             Self::PreviewClosed => ErrorCode::Unauthorized,
@@ -226,6 +297,8 @@ impl Error {
             Self::Agent { body } => body.code,
             Self::AgentUnavailable { .. } => ErrorCode::AgentUnavailable,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
+            Self::Disk { trouble: DiskTrouble::Full, .. } => ErrorCode::DiskFull,
+            Self::Disk { trouble: DiskTrouble::ReadOnly, .. } => ErrorCode::DiskReadOnly,
             Self::Internal { .. } => ErrorCode::Internal,
         }
     }
@@ -240,6 +313,11 @@ impl Error {
             Self::IdempotencyConflict => "use a new key for a new request",
             Self::SandboxDiffers { .. } => "leave these options out, or delete the sandbox first",
             Self::SandboxPaused { .. } => "resume it first",
+            Self::SandboxStopped { .. } => "start it first",
+            Self::Disk { trouble: DiskTrouble::Full, .. } => "make room on the disk that holds the server's state",
+            Self::Disk { trouble: DiskTrouble::ReadOnly, .. } => {
+                "mount the disk that holds the server's state for writing; the kernel's log says why it is not"
+            }
             Self::SandboxLimit { .. } => "delete some that are not needed, or raise the server's limit",
             Self::TokenLimit { .. } => "revoke some that are not needed",
             Self::AgentUnavailable { .. } => "try again: a sandbox whose agent is gone is started on its next use",
@@ -282,6 +360,7 @@ impl Error {
             | Self::TokenLimit { .. }
             | Self::SandboxNotFound { .. }
             | Self::SandboxPaused { .. }
+            | Self::SandboxStopped { .. }
             | Self::SandboxLimit { .. }
             | Self::PreviewNotFound
             | Self::PortNotExposed { .. }
@@ -294,6 +373,7 @@ impl Error {
             | Self::Misdirected
             | Self::AgentUnavailable { .. }
             | Self::ShuttingDown
+            | Self::Disk { .. }
             | Self::Internal { .. } => None,
         }
     }

@@ -82,7 +82,7 @@ impl std::fmt::Debug for Gateway {
 impl Gateway {
     /// Opens the state, finds the agents that live, and listens.
     pub async fn start(options: Options) -> Result<Self, Error> {
-        let disk = Disk::open(&options.state).map_err(|error| Error::internal("make the state directory", error))?;
+        let disk = Disk::open(&options.state).map_err(|error| Error::io("make the state directory", &error))?;
         let lock = lock(&options.state)?;
         let registry = Registry::open(&options.state.join("registry.db"))?;
         let metrics = Arc::new(Metrics::default());
@@ -146,7 +146,7 @@ impl Gateway {
 /// Two gateways over one state would not know of each other's changes.
 fn lock(state: &Path) -> Result<File, Error> {
     let path = state.join("lock");
-    let file = File::create(&path).map_err(|error| Error::internal(&format!("make {}", path.display()), error))?;
+    let file = File::create(&path).map_err(|error| Error::io(&format!("make {}", path.display()), &error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {

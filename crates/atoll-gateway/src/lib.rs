@@ -26,7 +26,7 @@ mod routes;
 mod server;
 
 pub use auth::{Mode as AuthMode, Rate};
-pub use error::{Difference, Error};
+pub use error::{Difference, DiskTrouble, Error};
 pub use gateway::{Gateway, Options, PreviewOptions, ROOT_TOKEN, SOCKET};
 pub use placement::{Local, LocalOptions};
 pub use preview::Domain;

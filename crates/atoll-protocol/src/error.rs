@@ -36,6 +36,7 @@ codes! {
     RouteNotFound = 404, "There is nothing at this path.";
     MethodNotAllowed = 405, "The path exists, but not for this method.";
     BodyTooLarge = 413, "The body of the request is larger than it may be.";
+    UpgradeRequired = 426, "The path is a WebSocket, and the request does not ask for one.";
     UnsupportedMediaType = 415, "The body of the request is not of the kind that is read here.";
     RateLimited = 429, "This token asks too often. Retry-After says when to ask again.";
     IdempotencyConflict = 409, "The idempotency key was used for a different request.";
@@ -44,13 +45,15 @@ codes! {
     SandboxNotFound = 404, "No sandbox has this name.";
     SandboxDiffers = 409, "A sandbox of this name exists with other options. The details list them.";
     SandboxPaused = 409, "The sandbox is paused: it can be looked at, and nothing else until it is resumed.";
+    SandboxStopped = 409, "The sandbox is stopped, so there is nothing to pause.";
     SandboxLimit = 429, "The server may not have more sandboxes.";
     AgentUnavailable = 502, "The sandbox's agent could not be started or did not answer.";
     ShuttingDown = 503, "The server is about to end. Ask again in a moment.";
+    ServerUnreachable = 503, "The server cannot be reached. Said by clients, never by a server.";
     TooManyConnections = 429, "There are as many open connections of this kind as there may be.";
     ValidationFailed = 400, "The request cannot be right: a bad name, a NUL byte, two things that exclude each other.";
     CommandNotFound = 404, "The program does not exist in the sandbox.";
-    NotExecutable = 400, "The program exists but cannot be executed.";
+    NotExecutable = 409, "The program exists but cannot be executed.";
     CwdNotFound = 404, "The working directory does not exist, is no directory, or may not be entered.";
     UserNotFound = 404, "The user does not exist in the sandbox.";
     ArgumentsTooLong = 413, "Arguments and environment together are longer than the kernel accepts.";
@@ -86,6 +89,7 @@ codes! {
     StorageBusy = 409, "Another living sandbox uses this storage, or its block of ids.";
     SandboxGone = 410, "The sandbox has ended.";
     DiskFull = 507, "There is no room on the disk.";
+    DiskReadOnly = 507, "The disk takes no writes.";
     Internal = 500, "Atoll failed. The command may or may not have run; the message says which.";
 }
 

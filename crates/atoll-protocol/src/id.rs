@@ -80,13 +80,9 @@ name!(
     /// Names a command within its sandbox.
     ProcessId,
     "process id",
-    "1 to 64 of letters, digits and . _ - : starting with a letter or digit",
-    |text| {
-        let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:".contains(&byte);
-        (1..=64).contains(&text.len())
-            && text.bytes().all(inner)
-            && text.as_bytes()[0].is_ascii_alphanumeric()
-    }
+    "1 to 64 of letters, digits and . _ - : starting with a letter or digit, and not `kill`",
+    // The path of a process of that name would be the one by which all are killed.
+    |text| is_word(text) && text != "kill"
 );
 
 name!(
@@ -94,7 +90,7 @@ name!(
     SessionId,
     "session id",
     "1 to 64 of letters, digits and . _ - : starting with a letter or digit",
-    |text| ProcessId::new(text).is_ok()
+    is_word
 );
 
 name!(
@@ -102,8 +98,13 @@ name!(
     TerminalId,
     "terminal id",
     "1 to 64 of letters, digits and . _ - : starting with a letter or digit",
-    |text| ProcessId::new(text).is_ok()
+    is_word
 );
+
+fn is_word(text: &str) -> bool {
+    let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:".contains(&byte);
+    (1..=64).contains(&text.len()) && text.bytes().all(inner) && text.as_bytes()[0].is_ascii_alphanumeric()
+}
 
 #[cfg(test)]
 mod tests {
@@ -120,6 +121,7 @@ mod tests {
         for bad in ["", ".", "..", "-x", "a/b", "a\n", &"x".repeat(65)] {
             assert!(ProcessId::new(bad).is_err(), "{bad}");
         }
+        assert!(ProcessId::new("kill").is_err() && SessionId::new("kill").is_ok() && ProcessId::new("kill2").is_ok());
         let error = SandboxName::new("A\n").unwrap_err().to_string();
         assert_eq!(error, "`A\\n` is no sandbox name: 1 to 63 of a-z, 0-9 and -, not at either end");
     }

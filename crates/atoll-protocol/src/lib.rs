@@ -22,6 +22,7 @@ mod signal;
 mod snapshot;
 mod spare;
 mod start;
+mod strict;
 mod terminal;
 mod time;
 mod token;
@@ -52,6 +53,7 @@ pub use snapshot::{
 };
 pub use spare::{AgentReady, SpareOrder, SparePrepared};
 pub use start::{ReadyCondition, RestartPolicy, StartRequest, StdinMode};
+pub use strict::Strict;
 pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalList, TerminalRequest, WindowSize};
 pub use time::Timestamp;
 pub use token::{CreateToken, NewToken, Scope, TokenInfo, TokenList, Verb};

@@ -98,6 +98,10 @@ pub struct SandboxInfo {
     pub state: SandboxState,
     /// How strongly it is walled off.
     pub isolation: Isolation,
+    /// Why commands are not walled off from the agent, where that was wished for and could not be had. Only an agent that is
+    /// the entrypoint of a container goes on then: the container is the wall.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub not_isolated: Option<String>,
     /// What it may use.
     pub limits: SandboxLimits,
     /// For finding it again.
@@ -108,6 +112,9 @@ pub struct SandboxInfo {
     pub processes: u64,
     /// Terminals whose program is not over.
     pub terminals: u64,
+    /// Sessions whose shell is alive, idle ones too.
+    #[serde(default)]
+    pub sessions: u64,
     /// What it uses now.
     pub usage: SandboxUsage,
     /// Of the server that answers.

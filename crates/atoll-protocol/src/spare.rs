@@ -46,7 +46,8 @@ pub struct AgentReady {
     /// The agent's own pid.
     pub pid: u32,
     /// Where it listens.
-    pub socket: PathBuf,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub socket: Option<PathBuf>,
     /// Where it listens for those who know the token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<std::net::SocketAddr>,

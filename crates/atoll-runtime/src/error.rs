@@ -229,6 +229,12 @@ pub enum Error {
         /// Doing what.
         what: String,
     },
+    /// No writes.
+    #[error("the disk is read-only: failed to {what}")]
+    DiskReadOnly {
+        /// Doing what.
+        what: String,
+    },
     /// Our own failure.
     #[error("{what}")]
     Internal {
@@ -273,6 +279,7 @@ impl Error {
             Self::StorageBusy { .. } => ErrorCode::StorageBusy,
             Self::SandboxGone => ErrorCode::SandboxGone,
             Self::DiskFull { .. } => ErrorCode::DiskFull,
+            Self::DiskReadOnly { .. } => ErrorCode::DiskReadOnly,
             Self::Internal { .. } => ErrorCode::Internal,
         }
     }
@@ -307,6 +314,10 @@ impl Error {
             }
             Self::PortClosed { .. } => Some("start a server inside that listens on it, on any address".to_owned()),
             Self::DiskFull { .. } => Some("make room on the disk that holds the sandbox's storage".to_owned()),
+            Self::DiskReadOnly { .. } => Some(
+                "mount the disk that holds the sandbox's storage for writing; the kernel's log says why it is not"
+                    .to_owned(),
+            ),
             Self::UserNotFound { hint, .. } => hint.map(str::to_owned),
             Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
@@ -340,6 +351,9 @@ impl Error {
     pub(crate) fn io(what: &str, error: &io::Error) -> Self {
         if matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded) {
             return Self::DiskFull { what: what.to_owned() };
+        }
+        if error.kind() == io::ErrorKind::ReadOnlyFilesystem {
+            return Self::DiskReadOnly { what: what.to_owned() };
         }
         Self::Internal { what: format!("failed to {what}: {error}") }
     }

@@ -16,6 +16,16 @@ use crate::sandbox::{Sandbox, SandboxOptions};
 #[derive(Debug, Clone)]
 pub struct Host {
     inner: Arc<HostInner>,
+    place: Place,
+}
+
+/// Where the work of making sandboxes is done: all of it is waiting for the kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// On threads of its own.
+    Apart,
+    /// Where it is asked for.
+    Here,
 }
 
 #[derive(Debug)]
@@ -29,7 +39,7 @@ pub(crate) struct HostInner {
 /// A sandbox made ahead of its time: it has everything but its name. If it is dropped, nothing of it is left.
 #[derive(Debug)]
 pub struct Prepared {
-    host: Arc<HostInner>,
+    host: Host,
     half: Option<Half>,
 }
 
@@ -40,7 +50,14 @@ impl Host {
         let keeper = launcher.keeper().map_err(|error| unavailable(&error))?;
         home.sweep();
         let layout = detect_layout(&keeper);
-        Ok(Self { inner: Arc::new(HostInner { home, launcher, keeper, layout }) })
+        Ok(Self { inner: Arc::new(HostInner { home, launcher, keeper, layout }), place: Place::Apart })
+    }
+
+    /// For a program that has nothing else to do while it makes its sandbox: a thread less, and the memory that goes with
+    /// it.
+    #[must_use]
+    pub fn making_here(self) -> Self {
+        Self { place: Place::Here, ..self }
     }
 
     /// How this host's cgroups are laid out.
@@ -52,7 +69,7 @@ impl Host {
     pub async fn create(&self, options: SandboxOptions) -> Result<Sandbox, Error> {
         check(&options)?;
         let host = Arc::clone(&self.inner);
-        let made = apart(move || {
+        let made = self.place.run(move || {
             let half = making::half(&host, &options)?;
             making::finish(&host, half, options)
         });
@@ -62,8 +79,9 @@ impl Host {
     /// Makes a sandbox without limits as far as that can be done before anybody has asked for it.
     pub async fn prepare(&self, storage: Storage) -> Result<Prepared, Error> {
         let host = Arc::clone(&self.inner);
-        let half = apart(move || making::half(&host, &SandboxOptions { storage, ..SandboxOptions::default() }));
-        Ok(Prepared { host: Arc::clone(&self.inner), half: Some(half.await?) })
+        let options = SandboxOptions { storage, ..SandboxOptions::default() };
+        let half = self.place.run(move || making::half(&host, &options)).await?;
+        Ok(Prepared { host: self.clone(), half: Some(half) })
     }
 }
 
@@ -75,17 +93,17 @@ impl Prepared {
         if options.limits != plain.limits || options.isolation != plain.isolation {
             return Err(Error::invalid("a sandbox that was made ahead of its time is isolated and has no limits"));
         }
-        let (host, half) = (Arc::clone(&self.host), self.half.take());
+        let (host, half) = (Arc::clone(&self.host.inner), self.half.take());
         let half = half.ok_or_else(|| Error::invalid("the sandbox is finished already"))?;
-        let made = apart(move || making::finish(&host, half, options)).await?;
-        Sandbox::new(Arc::clone(&self.host), made)
+        let made = self.host.place.run(move || making::finish(&host, half, options)).await?;
+        Sandbox::new(Arc::clone(&self.host.inner), made)
     }
 }
 
 impl Drop for Prepared {
     fn drop(&mut self) {
         if let Some(half) = self.half.take() {
-            half.undo(&self.host);
+            half.undo(&self.host.inner);
         }
     }
 }
@@ -94,10 +112,17 @@ fn check(options: &SandboxOptions) -> Result<(), Error> {
     options.env.iter().try_for_each(|(name, value)| check_variable(name, Some(value)))
 }
 
-/// On a thread that may wait for the kernel.
-async fn apart<T: Send + 'static>(make: impl FnOnce() -> Result<T, Error> + Send + 'static) -> Result<T, Error> {
-    let made = tokio::task::spawn_blocking(make).await;
-    made.map_err(|error| Error::Internal { what: format!("making the sandbox failed: {error}") })?
+impl Place {
+    async fn run<T: Send + 'static>(
+        self,
+        make: impl FnOnce() -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        if self == Self::Here {
+            return make();
+        }
+        let made = tokio::task::spawn_blocking(make).await;
+        made.map_err(|error| Error::Internal { what: format!("making the sandbox failed: {error}") })?
+    }
 }
 
 /// Looks at the cgroups by trying; should we be killed while we try, the keeper cleans up.

@@ -11,7 +11,7 @@ use atoll_isolation::cgroup::{self, Group, Owner};
 use atoll_isolation::sys::identity;
 use atoll_isolation::wire::Kept;
 use atoll_isolation::{
-    Disk, HostRoot, IdMap, Ids, Isolation, LaunchError, Launched, Plan, Spec, Staged, remove_directory,
+    Disk, HostRoot, IdMap, Ids, Isolation, LaunchError, Launched, Plan, RootError, Spec, Staged, remove_directory,
 };
 use atoll_protocol::SandboxName;
 
@@ -239,8 +239,7 @@ fn plan(home: &Home, dir: &SandboxDir, ids: Option<IdMap>) -> Result<Plan, Error
         open_workspace(&dir.path).map_err(|error| Error::io("make the workspace", &error))?;
         return Ok(Plan::unisolated());
     };
-    let root =
-        HostRoot::prepare(&home.cache.join("roots")).map_err(|error| Error::Internal { what: error.to_string() })?;
+    let root = HostRoot::prepare(&home.cache.join("roots")).map_err(|error| unprepared(&error))?;
     let privileged = identity::user() == 0;
     Ok(Plan::isolated(&Spec {
         ids,
@@ -254,6 +253,15 @@ fn plan(home: &Home, dir: &SandboxDir, ids: Option<IdMap>) -> Result<Plan, Error
 
 fn random_name() -> Result<SandboxName, Error> {
     SandboxName::new(format!("atoll-{}", random_text(8)?)).map_err(|error| Error::invalid(error.to_string()))
+}
+
+/// Who may not give files to others, or make them as they are, cannot have a root of their own.
+fn unprepared(error: &RootError) -> Error {
+    if error.cause().kind() == io::ErrorKind::PermissionDenied {
+        let hint = "the cache directory must be writable, and root needs its usual capabilities (CHOWN, FOWNER, MKNOD)";
+        return Error::IsolationUnavailable { what: error.to_string(), hint: Some(hint.to_owned()) };
+    }
+    Error::io("prepare the root", error.cause())
 }
 
 pub(crate) fn unavailable(error: &LaunchError) -> Error {

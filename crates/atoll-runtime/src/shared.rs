@@ -199,6 +199,9 @@ pub(crate) fn limit_error(error: &atoll_isolation::cgroup::Error) -> Error {
     if matches!(error, atoll_isolation::cgroup::Error::Destroyed { .. }) {
         return Error::SandboxGone;
     }
+    if matches!(error, atoll_isolation::cgroup::Error::OutOfRange { .. }) {
+        return Error::invalid(error.to_string());
+    }
     Error::LimitUnavailable { what: error.to_string(), hint: error.hint().map(str::to_owned) }
 }
 

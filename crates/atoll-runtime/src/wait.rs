@@ -24,6 +24,11 @@ pub enum LogPattern {
 }
 
 impl LogPattern {
+    /// Refuses what cannot be looked for.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.compile().map(drop)
+    }
+
     fn compile(&self) -> Result<Pattern, Error> {
         match self {
             Self::Text(text) if text.is_empty() => Err(Error::invalid("the text to wait for is empty")),
@@ -49,6 +54,22 @@ pub struct PortCheck {
     pub port: u16,
     /// Set to ask for a page instead of a mere connection.
     pub http: Option<HttpCheck>,
+}
+
+impl PortCheck {
+    /// Refuses what cannot be asked for.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        if self.port == 0 {
+            return Err(Error::invalid("0 is no port to wait for"));
+        }
+        match &self.http {
+            // It becomes the first line of a request.
+            Some(http) if !http.path.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                Err(Error::invalid("the path to ask for may have no spaces, control or other than ASCII letters"))
+            }
+            Some(_) | None => Ok(()),
+        }
+    }
 }
 
 /// An HTTP request that must be answered.
@@ -105,9 +126,7 @@ impl Process {
 
     /// Waits until something listens on a port inside.
     pub async fn wait_port(&self, check: &PortCheck, limit: Option<Duration>) -> Result<(), Error> {
-        if check.port == 0 {
-            return Err(Error::invalid("0 is no port to wait for"));
-        }
+        check.check()?;
         let shared = self.shared()?;
         let what = || format!("port {} answered", check.port);
         within(limit, what, self.open_port(&shared, check, &what)).await

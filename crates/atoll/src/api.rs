@@ -8,3 +8,5 @@ pub(crate) const DOCUMENT: &str = include_str!("../openapi.json");
 
 #[cfg(test)]
 mod made;
+#[cfg(test)]
+mod rules;

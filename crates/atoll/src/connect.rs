@@ -49,6 +49,7 @@ fn client(settings: &Settings) -> Result<Client, Failure> {
     let client = match &settings.server.value {
         Address::Unix(path) => Client::unix(path),
         Address::Http(address) => Client::tcp_without_token(address),
+        Address::Https(address) => Client::tls(address, settings.ca_file.value.as_deref())?,
     };
     match token {
         Some(token) => Ok(client.with_token(token.trim())?),

@@ -64,9 +64,15 @@ fn of_server(error: &atoll_client::Error) -> ErrorBody {
     if let atoll_client::Error::Invalid { .. } = error {
         return plain(ErrorCode::ValidationFailed, message);
     }
-    let unreachable = matches!(error, atoll_client::Error::Unreachable { .. });
-    let hint = "start a server with `atoll serve`, or name another one with --server".to_owned();
-    ErrorBody { hint: unreachable.then_some(hint), ..plain(ErrorCode::Internal, message) }
+    if let atoll_client::Error::Unreachable { why, .. } = error {
+        let hint = if why.contains("certificate") {
+            "the server's certificate must have the name that was asked for, and be vouched for by one in --ca-file"
+        } else {
+            "start a server with `atoll serve`, or name another one with --server"
+        };
+        return ErrorBody { hint: Some(hint.to_owned()), ..plain(ErrorCode::ServerUnreachable, message) };
+    }
+    plain(ErrorCode::Internal, message)
 }
 
 fn plain(code: ErrorCode, message: String) -> ErrorBody {

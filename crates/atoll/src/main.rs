@@ -7,6 +7,7 @@ mod connect;
 mod detach;
 mod exit;
 mod failure;
+mod first_process;
 mod following;
 mod interrupts;
 mod local;

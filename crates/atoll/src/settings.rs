@@ -15,13 +15,17 @@ use crate::failure::Failure;
 /// The server that is asked, and how the answer is told.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArguments {
-    /// The server: http://HOST:PORT or unix:PATH [default: this user's on this machine].
+    /// The server: https://HOST:PORT, http://HOST:PORT or unix:PATH [default: this user's on this machine].
     #[arg(long, value_name = "URL", help_heading = "Server")]
     pub(crate) server: Option<String>,
 
     /// A file with the token for it [default: the first token of this machine's server].
     #[arg(long, value_name = "FILE", help_heading = "Server")]
     pub(crate) token_file: Option<PathBuf>,
+
+    /// A file with the certificates to trust, for https:// [default: those that the system trusts].
+    #[arg(long, value_name = "FILE", help_heading = "Server")]
+    pub(crate) ca_file: Option<PathBuf>,
 
     /// Print JSON.
     #[arg(long)]
@@ -67,13 +71,19 @@ pub(crate) enum Address {
     Unix(PathBuf),
     /// `host:port`.
     Http(String),
+    /// The same, encrypted.
+    Https(String),
 }
+
+/// The port of a server that names none.
+const HTTPS_PORT: &str = ":443";
 
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unix(path) => write!(f, "unix:{}", path.display()),
             Self::Http(address) => write!(f, "http://{address}"),
+            Self::Https(address) => write!(f, "https://{address}"),
         }
     }
 }
@@ -83,21 +93,24 @@ impl Address {
         if let Some(path) = text.strip_prefix("unix:").filter(|path| !path.is_empty()) {
             return Ok(Self::Unix(path.into()));
         }
-        if text.starts_with("https://") {
-            return Err(Failure::invalid(format!(
-                "{text}: this command speaks no TLS; go through a tunnel to the server's own machine"
-            )));
+        let after = |scheme: &str| text.strip_prefix(scheme).map(|rest| rest.trim_end_matches('/'));
+        let is_host = |host: &&str| !host.is_empty() && !host.contains('/');
+        if let Some(host) = after("https://").filter(is_host) {
+            let has_port = host.rsplit_once(':').is_some_and(|(_, port)| port.parse::<u16>().is_ok());
+            return Ok(Self::Https(if has_port { host.to_owned() } else { format!("{host}{HTTPS_PORT}") }));
         }
-        let address = text.strip_prefix("http://").map(|rest| rest.trim_end_matches('/'));
-        match address.filter(|address| address.contains(':') && !address.contains('/')) {
+        match after("http://").filter(is_host).filter(|host| host.contains(':')) {
             Some(address) => Ok(Self::Http(address.to_owned())),
-            None => Err(Failure::invalid(format!("`{text}` is no server: give http://HOST:PORT or unix:PATH"))),
+            None => {
+                let rule = "give https://HOST:PORT, http://HOST:PORT or unix:PATH";
+                Err(Failure::invalid(format!("`{text}` is no server: {rule}")))
+            }
         }
     }
 
     /// Whether what is sent stays on this machine: the first token is for no other.
     pub(crate) fn is_local(&self) -> bool {
-        let Self::Http(address) = self else { return true };
+        let (Self::Http(address) | Self::Https(address)) = self else { return true };
         let host = address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host);
         let ip = host.trim_matches(['[', ']']).parse::<IpAddr>();
         host == "localhost" || ip.is_ok_and(|ip| ip.is_loopback())
@@ -109,6 +122,8 @@ impl Address {
 pub(crate) struct Settings {
     pub(crate) server: Setting<Address>,
     pub(crate) token_file: Setting<PathBuf>,
+    /// `None`: whom the system trusts.
+    pub(crate) ca_file: Setting<Option<PathBuf>>,
     pub(crate) state: Setting<PathBuf>,
     pub(crate) cache: Setting<PathBuf>,
     /// Where the file is, or would be.
@@ -132,9 +147,15 @@ impl Settings {
             Some(Setting { value, source }) => Setting::new(value.into(), source),
             None => Setting::new(default.join(ROOT_TOKEN), Source::Default),
         };
+        let flag = arguments.ca_file.clone().map(PathBuf::into_os_string);
+        let ca = first_os("--ca-file", flag, "ATOLL_CA_FILE", written.ca_file.map(Into::into), &file);
+        let ca_file = match ca {
+            Some(Setting { value, source }) => Setting::new(Some(value.into()), source),
+            None => Setting::new(None, Source::Default),
+        };
         let state = Setting::new(home.state, directory_source("XDG_STATE_HOME"));
         let cache = Setting::new(home.cache, directory_source("XDG_CACHE_HOME"));
-        Ok(Self { server, token_file, state, cache, file })
+        Ok(Self { server, token_file, ca_file, state, cache, file })
     }
 }
 
@@ -198,6 +219,7 @@ fn file_path(home: &Home) -> PathBuf {
 struct Written {
     server: Option<String>,
     token_file: Option<String>,
+    ca_file: Option<String>,
 }
 
 impl Written {
@@ -218,7 +240,8 @@ impl Written {
             match name.trim() {
                 "server" => written.server = value,
                 "token_file" => written.token_file = value,
-                other => return Err(format!("`{other}` is neither server nor token_file")),
+                "ca_file" => written.ca_file = value,
+                other => return Err(format!("`{other}` is none of server, token_file, ca_file")),
             }
         }
         Ok(written)
@@ -234,7 +257,10 @@ mod tests {
         let shown = |text: &str| Address::parse(text).map(|address| address.to_string()).ok();
         assert_eq!(shown("http://box:7070/").as_deref(), Some("http://box:7070"));
         assert_eq!(shown("unix:/run/a.sock").as_deref(), Some("unix:/run/a.sock"));
-        for text in ["", "box:7070", "https://box:7070", "http://box", "http://box:1/v1", "unix:"] {
+        assert_eq!(shown("https://box:7070").as_deref(), Some("https://box:7070"));
+        assert_eq!(shown("https://box.example.org/").as_deref(), Some("https://box.example.org:443"));
+        assert_eq!(shown("https://[::1]").as_deref(), Some("https://[::1]:443"));
+        for text in ["", "box:7070", "https://", "https://a/b", "http://box", "http://box:1/v1", "unix:"] {
             assert!(Address::parse(text).is_err(), "{text}");
         }
     }
@@ -253,7 +279,7 @@ mod tests {
         let written = Written::parse("# mine\n\nserver = http://box:1\ntoken_file = \"/a b\"\n");
         assert_eq!(
             written,
-            Ok(Written { server: Some("http://box:1".to_owned()), token_file: Some("/a b".to_owned()) })
+            Ok(Written { server: Some("http://box:1".to_owned()), token_file: Some("/a b".to_owned()), ca_file: None })
         );
         assert!(Written::parse("port = 1").is_err() && Written::parse("server").is_err());
     }

@@ -225,7 +225,7 @@ def test_a_terminal_is_attached_to(sandbox: Any) -> None:
             assert "".join(output.text for output in late) == seen
 
 
-def test_a_sandbox_lives_changes_and_goes(client: Any) -> None:
+def test_a_sandbox_lives_changes_and_goes(client: Any, say: Any) -> None:
     sandbox = client.sandboxes.create(labels={"test": "life"}, limits={"open_files": 512}, env={"A": "1"})
     again = client.sandboxes.get(sandbox.name, labels={"test": "life"})
     assert again.name == sandbox.name and again.exec("echo $A; ulimit -n").stdout == "1\n512\n"
@@ -245,7 +245,7 @@ def test_a_sandbox_lives_changes_and_goes(client: Any) -> None:
             sandbox.exec("true")
         assert sandbox.resume().state == "running"
     except errors.PauseUnavailableError as error:
-        print(f"SKIP a sandbox is paused: {error.message}")
+        say(f"SKIP a sandbox is paused: {error.message}")
     client.sandboxes.delete(sandbox.name)
     with pytest.raises(errors.SandboxNotFoundError):
         sandbox.info()

@@ -22,8 +22,6 @@ mod terminal;
 mod terminal_attach;
 mod terminals;
 
-use axum::routing::get;
-
 pub(crate) use table::Table;
 
 /// Every route with its description.
@@ -35,8 +33,6 @@ pub(crate) fn all() -> Table {
         .routes(routes!(exec::exec))
         .routes(routes!(processes::start, processes::list))
         .routes(routes!(processes::kill))
-        // A process may be called so, too.
-        .route("/v1/processes/kill", get(process::show).delete(process::remove))
         .routes(routes!(process::show, process::remove))
         .routes(routes!(process::kill))
         .routes(routes!(process::signal))

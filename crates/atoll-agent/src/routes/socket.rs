@@ -28,7 +28,8 @@ pub(super) type Upgrade = Result<WebSocketUpgrade, WebSocketUpgradeRejection>;
 
 /// Accepts the upgrade, or says what is missing. The place is held for as long as the connection.
 pub(super) fn upgrade(agent: &Agent, asked: Upgrade) -> Result<(WebSocketUpgrade, OwnedSemaphorePermit), Refusal> {
-    let upgrade = asked.map_err(|error| Refusal::invalid(format!("this path is a WebSocket: {error}")))?;
+    let upgrade = asked
+        .map_err(|error| Refusal::new(ErrorCode::UpgradeRequired, format!("this path is a WebSocket: {error}")))?;
     let place = agent.place();
     let place = place.ok_or_else(|| Refusal::new(ErrorCode::TooManyConnections, "too many WebSockets are open"))?;
     Ok((upgrade.max_message_size(MESSAGE_MAX).max_frame_size(MESSAGE_MAX), place))

@@ -15,8 +15,6 @@ use crate::agent::Agent;
 #[derive(Default)]
 pub(crate) struct Table {
     entries: Vec<Entry>,
-    /// Further ways to handlers that are described elsewhere.
-    aliases: Vec<(&'static str, MethodRouter<Agent>)>,
 }
 
 /// The handlers of one path.
@@ -58,17 +56,10 @@ impl Table {
         self
     }
 
-    /// With another way to handlers that are described already.
-    pub(super) fn route(mut self, path: &'static str, router: MethodRouter<Agent>) -> Self {
-        self.aliases.push((path, router));
-        self
-    }
-
     /// To be served.
     pub(crate) fn router(self) -> Router<Agent> {
-        let described = self.entries.iter().map(|entry| (entry.serve)());
-        let aliases = self.aliases.into_iter().map(|(path, router)| (path.to_owned(), router));
-        described.chain(aliases).fold(Router::new(), |all, (path, router)| all.route(&path, router))
+        let entries = self.entries.iter().map(|entry| (entry.serve)());
+        entries.fold(Router::new(), |all, (path, router)| all.route(&path, router))
     }
 
     /// To be read.

@@ -8,6 +8,9 @@ use crate::raw::{ask, get, post};
 fn what_is_wrong_with_a_body_is_named() {
     run(async |f| {
         let refused = async |body: &'static str| ask(&f.socket(), post("/v1/exec"), body).await.refusal();
+        let (status, _, message) = refused(r#"["true"]"#).await;
+        assert_eq!(status, 400);
+        assert!(message.starts_with("invalid type: sequence"), "a list is no request: {message}");
         let (status, code, message) = refused(r#"{"command":"true","timeout":5}"#).await;
         assert_eq!((status, code.as_str()), (400, "VALIDATION_FAILED"));
         assert!(message.starts_with("timeout: unknown field `timeout`, expected one of"), "{message}");
@@ -75,7 +78,12 @@ fn unknown_paths_methods_and_parameters_are_refused() {
         let (status, code, _) = refused(get("/v1/processes/%2e%2e")).await;
         assert_eq!((status, code.as_str()), (400, "VALIDATION_FAILED"));
         let (status, code, message) = refused(get("/v1/terminals/x/attach")).await;
-        assert_eq!((status, code.as_str()), (400, "VALIDATION_FAILED"), "{message}");
+        assert_eq!((status, code.as_str()), (426, "UPGRADE_REQUIRED"), "{message}");
+        let answer = ask(&f.socket(), get("/v1/terminals/x/attach"), "").await;
+        assert_eq!(answer.headers["upgrade"], "websocket");
+        let started = ask(&f.socket(), post("/v1/processes"), r#"{"command":"true","id":"kill"}"#).await;
+        let (_, _, message) = started.refusal();
+        assert!(message.starts_with("id: `kill` is no process id"), "the path has another meaning: {message}");
     });
 }
 

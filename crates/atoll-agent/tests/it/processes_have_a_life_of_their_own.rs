@@ -57,17 +57,6 @@ fn the_same_start_again_finds_the_first() {
 }
 
 #[test]
-fn no_id_is_in_the_way_of_a_route() {
-    run(async |f| {
-        let kill = f.start("kill", "true").await;
-        soon(f.client.wait(&kill, &for_exit())).await.unwrap();
-        assert_eq!(f.process(&kill).await.command, "true");
-        eventually("it is gone", async || f.client.remove_process(&kill).await.is_ok()).await;
-        assert_eq!(soon(f.client.process(&kill)).await.unwrap_err().code(), Some(ErrorCode::ProcessNotFound));
-    });
-}
-
-#[test]
 fn signals_reach_them() {
     run(async |f| {
         let process = f.start("trap", "trap 'echo got; exit 5' USR1; echo ready; while :; do sleep 0.01; done").await;

@@ -26,8 +26,11 @@ use crate::{Error, clock};
 /// Tokens of one server: all are in memory, and a list of them is one answer.
 const TOKENS_MAX: usize = 10_000;
 
-/// Bytes of what a token is for.
-const NAME_BYTES: usize = 256;
+/// Characters of what a token is for.
+const NAME_MAX: usize = 256;
+
+/// Beyond a hundred years one may as well say for ever; and years have four digits.
+const EXPIRES_MAX_MS: u64 = 100 * 366 * 24 * 60 * 60 * 1000;
 
 /// How exactly it is known when a token was last used. Noting each use would be a write for each request.
 const USED_WITHIN_MS: u64 = 60_000;
@@ -163,8 +166,11 @@ impl Auth {
     /// Makes a token. Its secret is in the answer and nowhere else.
     pub(crate) async fn create(&self, asked: CreateToken) -> Result<NewToken, Error> {
         scope::check(&asked.scopes)?;
-        if asked.name.len() > NAME_BYTES {
-            return Err(Error::invalid(format!("the name is longer than {NAME_BYTES} bytes")));
+        if asked.name.chars().count() > NAME_MAX {
+            return Err(Error::invalid(format!("the name is longer than {NAME_MAX} characters")));
+        }
+        if asked.expires_in_ms.is_some_and(|millis| millis > EXPIRES_MAX_MS) {
+            return Err(Error::invalid("a token is good for at most 100 years: leave expires_in_ms out for ever"));
         }
         if lock(&self.tokens).len() >= TOKENS_MAX {
             return Err(Error::TokenLimit { max: TOKENS_MAX });

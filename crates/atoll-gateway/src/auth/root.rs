@@ -17,7 +17,7 @@ pub(super) fn load(path: &Path) -> Result<Hash, Error> {
     match std::fs::read_to_string(path) {
         Ok(token) => read(path, token.trim()),
         Err(error) if error.kind() == io::ErrorKind::NotFound => {
-            make(path).map_err(|error| Error::internal(&format!("make {}", path.display()), error))
+            make(path).map_err(|error| Error::io(&format!("make {}", path.display()), &error))
         }
         Err(error) => Err(Error::internal(&format!("read {}", path.display()), error)),
     }

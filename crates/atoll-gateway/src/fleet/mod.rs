@@ -125,7 +125,7 @@ impl Fleet {
         });
         let rows = rows.collect();
         for name in noted.into_keys() {
-            registry.forget(name).await?;
+            remembered(registry.forget(name).await)?;
         }
         Ok(rows)
     }
@@ -141,7 +141,7 @@ impl Fleet {
                 Kept { state: SandboxState::Stopped, stop_reason, agent: None, ..row.kept }
             }
         };
-        ground.registry.put(row.clone()).await?;
+        remembered(ground.registry.put(row.clone()).await)?;
         let name = row.stored.name.clone();
         let handle = self.begin(&name, Some(row)).await;
         self.owners().insert(name, handle);
@@ -230,6 +230,17 @@ impl Fleet {
 
     fn owners(&self) -> MutexGuard<'_, HashMap<SandboxName, Handle>> {
         self.inner.owners.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// What has happened has happened, also where the disk takes no note of it: the next server finds out by itself.
+pub(super) fn remembered(noted: Result<(), Error>) -> Result<(), Error> {
+    match noted {
+        Err(error @ Error::Disk { .. }) => {
+            tracing::warn!(%error, "the registry is not up to date");
+            Ok(())
+        }
+        other => other,
     }
 }
 

@@ -12,8 +12,8 @@ use crate::registry::Stored;
 /// Labels of one sandbox: enough for whatever they are needed for, and a list stays readable.
 const LABELS_MAX: usize = 64;
 
-/// Bytes of a label's name or value.
-const LABEL_BYTES: usize = 256;
+/// Characters of a label's name or value.
+const LABEL_MAX: usize = 256;
 
 /// Bytes of all variables together: they are passed to every command.
 const ENV_BYTES: usize = 64 * 1024;
@@ -56,13 +56,18 @@ fn check_labels<'a>(labels: impl Iterator<Item = (&'a String, Option<&'a String>
     let mut count = 0;
     for (name, value) in labels {
         count += 1;
-        let is_long = name.len() > LABEL_BYTES || value.is_some_and(|value| value.len() > LABEL_BYTES);
+        let is_long = is_long(name) || value.is_some_and(|value| is_long(value));
         if name.is_empty() || is_long || count > LABELS_MAX {
-            let rule = format!("at most {LABELS_MAX} labels, names and values of at most {LABEL_BYTES} bytes");
+            let rule =
+                format!("at most {LABELS_MAX} labels, names of 1 to {LABEL_MAX} characters, values of at most as many");
             return Err(Error::invalid(format!("the labels cannot be kept: {rule}")));
         }
     }
     Ok(())
+}
+
+fn is_long(text: &str) -> bool {
+    text.chars().count() > LABEL_MAX
 }
 
 /// Which of the options that were asked for are not so. What was not asked for is as it may be.

@@ -18,7 +18,7 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::{Activity, Fleet, Ground, Phase, options};
+use super::{Activity, Fleet, Ground, Phase, options, remembered};
 use crate::placement::Agent;
 use crate::preview::{Exposure, Exposures};
 use crate::registry::{Kept, Row, Stored};
@@ -186,11 +186,13 @@ impl Owner {
     }
 
     async fn change(&mut self, change: PatchSandbox) -> Result<Row, Error> {
-        let State::Present { stored, .. } = &mut self.state else { return Err(self.absent()) };
+        let State::Present { stored, .. } = &self.state else { return Err(self.absent()) };
         let changed = options::patched(Stored::clone(stored), change)?;
-        **stored = changed.clone();
-        self.ground().disk.write(&changed).map_err(|error| Error::internal("write the sandbox's options", error))?;
-        self.note(None).await?;
+        self.ground().disk.write(&changed).map_err(|error| Error::io("write the sandbox's options", &error))?;
+        if let State::Present { stored, .. } = &mut self.state {
+            **stored = changed;
+        }
+        self.note().await?;
         self.row()
     }
 
@@ -200,7 +202,7 @@ impl Owner {
             *life = next;
         }
         self.show();
-        self.note(None).await
+        remembered(self.note().await)
     }
 
     /// Tells those who look.
@@ -224,11 +226,9 @@ impl Owner {
         });
     }
 
-    /// Notes it in the registry, as being in `state` if that is not what it looks like.
-    async fn note(&self, state: Option<SandboxState>) -> Result<(), Error> {
-        let mut row = self.row()?;
-        row.kept.state = state.unwrap_or(row.kept.state);
-        self.ground().registry.put(row).await
+    /// Notes it in the registry.
+    async fn note(&self) -> Result<(), Error> {
+        self.ground().registry.put(self.row()?).await
     }
 
     fn row(&self) -> Result<Row, Error> {

@@ -116,6 +116,16 @@ async fn fleet_over(dir: &std::path::Path, placement: &Arc<Pretended>) -> Fleet 
     Fleet::adopt(ground).await.unwrap()
 }
 
+/// The state as a gateway leaves it that is killed at this moment. The one of this test still has its own open.
+fn as_left(dir: &std::path::Path) -> tempfile::TempDir {
+    let left = tempfile::tempdir().unwrap();
+    for file in ["registry.db", "registry.db-wal"] {
+        std::fs::copy(dir.join(file), left.path().join(file)).unwrap();
+    }
+    std::fs::rename(dir.join("sandboxes"), left.path().join("sandboxes")).unwrap();
+    left
+}
+
 async fn stage() -> Stage {
     let dir = tempfile::tempdir().unwrap();
     let placement = Arc::new(Pretended::default());
@@ -247,7 +257,8 @@ async fn the_next_gateway_finds_what_lives_and_knows_what_does_not() {
     drop(fleet);
     placement.living.lock().unwrap().remove("dies");
     let started = placement.started.load(Ordering::SeqCst);
-    let next = fleet_over(dir.path(), &placement).await;
+    let left = as_left(dir.path());
+    let next = fleet_over(left.path(), &placement).await;
     let known = async |text: &str| next.ground().registry.sandbox(name(text)).await.unwrap().unwrap().kept;
     assert_eq!(known("lives").await.state, SandboxState::Running);
     let dies = known("dies").await;

@@ -37,7 +37,7 @@ pub(crate) fn verb(request: &Request) -> Verb {
 pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request) -> Result<Response, Error> {
     let target = path::to_agent(request.uri().path(), request.uri().query())?;
     let wrong = |error| Error::invalid(format!("the path is wrong: {error}"));
-    let need = if verb(&request) == Verb::Read { Need::Look } else { Need::Run };
+    let need = if verb(&request) == Verb::Read || !is_served(request.method()) { Need::Look } else { Need::Run };
     *request.uri_mut() = target.parse::<Uri>().map_err(wrong)?;
     *request.version_mut() = Version::HTTP_11;
     let handle = app.fleet.get(name)?;
@@ -50,6 +50,11 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request)
         return opened.map_err(|error| way.broke(&error));
     }
     way.pass(agent, request, held).await
+}
+
+/// Whether an agent has a use for the method. What it refuses needs no sandbox that runs.
+fn is_served(method: &Method) -> bool {
+    matches!(*method, Method::GET | Method::HEAD | Method::POST | Method::PUT | Method::PATCH | Method::DELETE)
 }
 
 /// From one request to its sandbox's agent.

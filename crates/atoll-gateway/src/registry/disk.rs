@@ -107,28 +107,25 @@ impl Disk {
 
     /// Writes a sandbox's options over those that are there; whole or not at all, also if the machine loses its power.
     pub(crate) fn write(&self, stored: &Stored) -> io::Result<()> {
-        let (dir, draft, file) = self.draft(stored)?;
-        file.sync_all()?;
-        std::fs::rename(draft, dir.join("sandbox.json"))?;
-        File::open(dir)?.sync_all()
+        self.put(stored, File::sync_all)?.settle()
     }
 
     /// Writes the options of a new sandbox. Other processes see them from now on; should the machine lose its power, they
     /// last only if they have settled.
     pub(crate) fn write_new(&self, stored: &Stored) -> io::Result<Unsettled> {
-        let (dir, draft, file) = self.draft(stored)?;
-        std::fs::rename(draft, dir.join("sandbox.json"))?;
-        Ok(Unsettled { file, dir })
+        self.put(stored, |_| Ok(()))
     }
 
-    fn draft(&self, stored: &Stored) -> io::Result<(PathBuf, PathBuf, File)> {
+    fn put(&self, stored: &Stored, first: fn(&File) -> io::Result<()>) -> io::Result<Unsettled> {
         let dir = self.sandbox(&stored.name);
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
         let draft = dir.join("sandbox.json.new");
-        // Variables may be secrets.
-        let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(&draft)?;
-        file.write_all(&serde_json::to_vec_pretty(stored)?)?;
-        Ok((dir, draft, file))
+        let written = write_into(&dir, &draft, stored, first).inspect_err(|_| {
+            // Of one that is new nothing stays; the directory of any other is not empty, and stays.
+            drop(std::fs::remove_file(&draft));
+            drop(std::fs::remove_dir(&dir));
+        });
+        Ok(Unsettled { file: written?, dir })
     }
 
     /// Every sandbox whose options can be read, and the directories of those whose cannot.
@@ -168,6 +165,15 @@ impl Unsettled {
         self.file.sync_all()?;
         File::open(self.dir)?.sync_all()
     }
+}
+
+/// Variables may be secrets.
+fn write_into(dir: &Path, draft: &Path, stored: &Stored, first: fn(&File) -> io::Result<()>) -> io::Result<File> {
+    let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(draft)?;
+    file.write_all(&serde_json::to_vec_pretty(stored)?)?;
+    first(&file)?;
+    std::fs::rename(draft, dir.join("sandbox.json"))?;
+    Ok(file)
 }
 
 /// A directory under another name than its own was put there by hand, and is left alone.

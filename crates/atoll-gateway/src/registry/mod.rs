@@ -37,11 +37,21 @@ impl Registry {
     /// Opens or makes the file. One that cannot be read is put aside, not overwritten.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let connection = schema::open(path).or_else(|error| {
+            // A disk that is full or read-only today is no reason to part with what the file holds.
+            if !schema::is_broken(&error) {
+                return Err(error);
+            }
             tracing::warn!(%error, "the registry cannot be used and is put aside; a new one is made from disk");
             schema::put_aside(path)?;
             schema::open(path)
         });
-        let mut connection = connection.map_err(|error| Error::internal("open the registry", error))?;
+        let mut connection = connection.map_err(|error| match error {
+            schema::SchemaError::Sqlite(error) => Error::registry("open the registry", &error),
+            schema::SchemaError::Io(error) => Error::io("open the registry", &error),
+            error @ (schema::SchemaError::Damaged(_) | schema::SchemaError::Newer { .. }) => {
+                Error::internal("open the registry", error)
+            }
+        })?;
         let (jobs, mut waiting) = mpsc::channel::<Job>(WAITING);
         let work = move || {
             while let Some(job) = waiting.blocking_recv() {
@@ -66,7 +76,7 @@ impl Registry {
         let job: Job = Box::new(move |connection| drop(tell.send(act(connection))));
         let gone = || Error::internal(what, "the registry is gone");
         self.jobs.send(job).await.map_err(|_| gone())?;
-        told.await.map_err(|_| gone())?.map_err(|error| Error::internal(what, error))
+        told.await.map_err(|_| gone())?.map_err(|error| Error::registry(what, &error))
     }
 
     /// Whether it answers.

@@ -43,6 +43,8 @@ pub(super) enum SchemaError {
     Sqlite(#[from] rusqlite::Error),
     #[error("{0}")]
     Io(#[from] io::Error),
+    #[error("it is damaged: {0}")]
+    Damaged(String),
     #[error("it was written by a newer version of Atoll (schema {found}, this one knows {known})")]
     Newer { found: u32, known: u32 },
 }
@@ -50,11 +52,17 @@ pub(super) enum SchemaError {
 /// Opens the file and brings it up to date.
 pub(super) fn open(path: &Path) -> Result<Connection, SchemaError> {
     let mut connection = Connection::open(path)?;
+    // Nobody else uses it (the state is locked), so the index of the log need not be a file: on a full disk that could
+    // not be made.
+    connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     // A commit survives a crash of this process at once, and of the machine a moment later: what is lost then is still
     // on disk beside the sandbox.
     connection.pragma_update(None, "journal_mode", "WAL")?;
     connection.pragma_update(None, "synchronous", "NORMAL")?;
-    connection.query_row("PRAGMA quick_check(1)", [], |row| row.get::<_, String>(0))?;
+    let found: String = connection.query_row("PRAGMA quick_check(1)", [], |row| row.get(0))?;
+    if found != "ok" {
+        return Err(SchemaError::Damaged(found));
+    }
     migrate(&mut connection)?;
     Ok(connection)
 }
@@ -72,6 +80,18 @@ fn migrate(connection: &mut Connection) -> Result<(), SchemaError> {
         transaction.commit()?;
     }
     Ok(())
+}
+
+/// Whether nothing more can be had from the file. Else it is only this moment, or this version, that cannot read it.
+pub(super) fn is_broken(error: &SchemaError) -> bool {
+    match error {
+        SchemaError::Damaged(_) => true,
+        SchemaError::Sqlite(error) => matches!(
+            error.sqlite_error_code(),
+            Some(rusqlite::ErrorCode::NotADatabase | rusqlite::ErrorCode::DatabaseCorrupt)
+        ),
+        SchemaError::Io(_) | SchemaError::Newer { .. } => false,
+    }
 }
 
 /// Renames the file and its companions, so that nothing of it is lost.
@@ -109,9 +129,10 @@ mod tests {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("registry.db");
         open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
-        assert!(matches!(open(&path), Err(SchemaError::Newer { found: 99, .. })));
+        let newer = open(&path).unwrap_err();
+        assert!(matches!(newer, SchemaError::Newer { found: 99, .. }) && !is_broken(&newer));
         std::fs::write(&path, b"this is no database, but it is long enough to be looked at as one").unwrap();
-        assert!(open(&path).is_err());
+        assert!(is_broken(&open(&path).unwrap_err()));
         put_aside(&path).unwrap();
         assert!(open(&path).is_ok());
     }

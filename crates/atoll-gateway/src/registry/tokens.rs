@@ -1,7 +1,7 @@
 //! Rows of tokens. Their secrets are not here, only hashes.
 
 use atoll_protocol::{Timestamp, TokenInfo};
-use rusqlite::{Row as SqlRow, params};
+use rusqlite::{Connection, Row as SqlRow, params};
 
 use super::Registry;
 use super::sandboxes::{from_text, to_text};
@@ -34,7 +34,7 @@ impl Registry {
                        VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7)";
             let (used, expires) = (last_used_at.as_ref().map(millis), expires_at.as_ref().map(millis));
             let parameters = params![id, name, row.hash, to_text(scopes)?, millis(created_at), used, expires];
-            connection.execute(sql, parameters).map(drop)
+            on_the_device(connection, |connection| connection.execute(sql, parameters).map(drop))
         })
         .await
     }
@@ -42,7 +42,8 @@ impl Registry {
     /// Forgets a token; whether there was one.
     pub(crate) async fn forget_token(&self, id: String) -> Result<bool, Error> {
         self.call("forget the token", move |connection| {
-            connection.execute("DELETE FROM tokens WHERE id = ?1", [id]).map(|count| count > 0)
+            let sql = "DELETE FROM tokens WHERE id = ?1";
+            on_the_device(connection, |connection| connection.execute(sql, [id]).map(|count| count > 0))
         })
         .await
     }
@@ -55,6 +56,18 @@ impl Registry {
         })
         .await
     }
+}
+
+/// A token that was told is good after a power cut too, and one that was revoked is not: there is no other place to know
+/// it from. So this waits for the device; other commits do not.
+fn on_the_device<T>(
+    connection: &Connection,
+    act: impl FnOnce(&Connection) -> rusqlite::Result<T>,
+) -> rusqlite::Result<T> {
+    connection.pragma_update(None, "synchronous", "FULL")?;
+    let done = act(connection);
+    connection.pragma_update(None, "synchronous", "NORMAL")?;
+    done
 }
 
 fn read(row: &SqlRow<'_>) -> rusqlite::Result<TokenRow> {

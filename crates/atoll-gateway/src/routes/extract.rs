@@ -1,6 +1,6 @@
 //! Taking a request apart. What does not fit is told in the one error shape, before anything is done.
 
-use atoll_protocol::SandboxName;
+use atoll_protocol::{SandboxName, Strict};
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -76,8 +76,20 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
         })?;
         let bytes = body.to_bytes();
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
-        serde_json::from_slice(text).map(Self).map_err(|error| Error::invalid(format!("the body is wrong: {error}")))
+        parse(text).map(Self)
     }
+}
+
+/// A text as JSON, with the place of what is wrong with it.
+fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Error> {
+    let mut json = serde_json::Deserializer::from_slice(text);
+    let value = serde_path_to_error::deserialize(Strict(&mut json)).map_err(|error| {
+        let path = error.path().to_string();
+        let place = if path == "." { String::new() } else { format!("{path}: ") };
+        Error::invalid(format!("the body is wrong: {place}{}", error.inner()))
+    })?;
+    json.end().map_err(|error| Error::invalid(format!("the body is wrong: {error}")))?;
+    Ok(value)
 }
 
 /// An answer in JSON.

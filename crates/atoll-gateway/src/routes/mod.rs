@@ -11,13 +11,8 @@ mod unread;
 
 use axum::Router;
 use axum::extract::Request;
-<<<<<<< HEAD
 use axum::middleware::{from_fn, from_fn_with_state};
-use axum::routing::{any, delete, get, post};
-=======
-use axum::middleware::from_fn_with_state;
 use axum::routing::{any, delete, get, post, put};
->>>>>>> ports
 
 pub use document::openapi;
 

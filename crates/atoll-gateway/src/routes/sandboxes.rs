@@ -55,7 +55,8 @@ impl Page {
         for (name, value) in pairs {
             match name.as_str() {
                 "label" => {
-                    let (name, value) = value.split_once('=').unwrap_or((&value, ""));
+                    let wrong = || Error::invalid(format!("label: `{}` is no NAME=VALUE", value.escape_debug()));
+                    let (name, value) = value.split_once('=').ok_or_else(wrong)?;
                     page.labels.insert(name.to_owned(), value.to_owned());
                 }
                 "after" => page.after = Some(named(value)?),
@@ -127,7 +128,8 @@ async fn meant(
     asked: &CreateSandbox,
     name: SandboxName,
 ) -> Result<SandboxName, Error> {
-    let fits = key.to_str().ok().filter(|key| (1..=KEY_MAX).contains(&key.len()));
+    let is_text = |key: &&str| key.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
+    let fits = key.to_str().ok().filter(|key| (1..=KEY_MAX).contains(&key.len())).filter(is_text);
     let key = fits.ok_or_else(|| Error::invalid(format!("the idempotency key must have 1 to {KEY_MAX} letters")))?;
     let body = serde_json::to_vec(asked).map_err(|error| Error::internal("read the request", error))?;
     let request = Sha256::digest(body).to_vec();

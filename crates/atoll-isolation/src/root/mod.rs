@@ -28,6 +28,13 @@ pub struct RootError {
     source: io::Error,
 }
 
+impl RootError {
+    /// What the kernel said.
+    pub fn cause(&self) -> &io::Error {
+        &self.source
+    }
+}
+
 impl std::fmt::Display for RootError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "failed to prepare the root at {}: {}", self.path.display(), self.source)

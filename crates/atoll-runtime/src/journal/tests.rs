@@ -142,6 +142,32 @@ proptest! {
     }
 }
 
+/// A write that a crash cut short, at each place where that can be: everything before it is there, and the next life
+/// goes on from it.
+#[test]
+fn a_tail_that_is_torn_at_any_byte_costs_nothing_before_it() {
+    let entries = [
+        Entry::Began { number: 1, began: began(1) },
+        Entry::Ended { number: 1, ended: ended(7) },
+        Entry::Began { number: 2, began: began(2) },
+        Entry::Ended { number: 2, ended: ended(0) },
+    ];
+    let ends: Vec<usize> = (0..=entries.len()).map(|count| bytes_of(&entries[..count]).len()).collect();
+    let whole = bytes_of(&entries);
+    for cut in 0..=whole.len() {
+        let dir = tempfile::tempdir().unwrap();
+        let known = ends.iter().rposition(|end| *end <= cut).unwrap_or(0);
+        let restored = opened(dir.path(), &whole[..cut]);
+        assert_eq!(seen(&restored), expected(&past_of(&entries[..known])), "cut at {cut}");
+        let log = Log::lost(crate::log::Length::default(), None);
+        Note::new(&restored.journal).begin(|| began(3), &log).unwrap();
+        drop(restored);
+        let after = restore::open(dir.path());
+        assert_eq!(seen(&after).len(), expected(&past_of(&entries[..known])).len() + 1, "cut at {cut}");
+        assert!(after.fault.is_none(), "cut at {cut}: {:?}", after.fault);
+    }
+}
+
 #[test]
 fn a_journal_of_another_version_is_put_aside() {
     let dir = tempfile::tempdir().unwrap();

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use atoll_protocol::{ProcessId, SessionId};
 
+use crate::Error;
 use crate::command::Command;
 use crate::wait::{LogPattern, PortCheck};
 
@@ -29,6 +30,16 @@ impl ProcessSpec {
     /// With every option at its default.
     pub fn new(command: Command) -> Self {
         Self { id: None, command, labels: BTreeMap::new(), restart: Restart::Never, readiness: None, session: None }
+    }
+
+    /// Refuses what cannot be right, before anything is done.
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        self.command.check()?;
+        match &self.readiness {
+            None => Ok(()),
+            Some(Readiness::Log(pattern)) => pattern.check(),
+            Some(Readiness::Port(port)) => port.check(),
+        }
     }
 
     /// Whether two specs ask for the same thing (an idempotent start).
@@ -86,6 +97,22 @@ pub enum Readiness {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_condition_that_can_never_be_met_is_refused() {
+        let http = |path: &str| Some(crate::wait::HttpCheck { path: path.to_owned(), statuses: (200, 299) });
+        let wrong = [
+            Readiness::Log(LogPattern::Regex("(".to_owned())),
+            Readiness::Log(LogPattern::Text(String::new())),
+            Readiness::Port(PortCheck { port: 0, http: None }),
+            Readiness::Port(PortCheck { port: 80, http: http("/ HTTP/1.1\r\nX: y") }),
+        ];
+        for readiness in wrong {
+            let mut spec = ProcessSpec::new(Command::shell("true"));
+            spec.readiness = Some(readiness);
+            assert!(matches!(spec.check(), Err(Error::Invalid { .. })), "{:?}", spec.readiness);
+        }
+    }
 
     #[test]
     fn pauses_double_up_to_the_cap_and_stop() {

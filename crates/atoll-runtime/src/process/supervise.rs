@@ -31,7 +31,7 @@ pub(crate) enum Begun {
 
 /// Starts a process, or finds the one that has its id. Returns when the program runs.
 pub(crate) async fn begin(shared: &Arc<Shared>, spec: ProcessSpec, captures: Option<Captures>) -> Result<Begun, Error> {
-    spec.command.check()?;
+    spec.check()?;
     if let Some(session) = &spec.session {
         shared.sessions.get(session)?;
     }

@@ -200,7 +200,7 @@ impl Session {
     /// Starts a process that begins with what the session holds, and writes nothing back.
     pub async fn start(&self, mut process: ProcessSpec) -> Result<Process, Error> {
         let shared = self.shared()?;
-        process.command.check()?;
+        process.check()?;
         spec::check_names(process.command.env.keys())?;
         let text = super::order::text_of(&process.command.invocation)
             .ok_or_else(|| Error::invalid("a session starts a command or a program"))?;

@@ -292,9 +292,7 @@ pub(super) fn from_nothing(
             script.line(&[b"export ", name.as_bytes(), b"=", &quote(value.as_bytes())]);
         }
     }
-    for option in options {
-        script.line(&[b"set -o ", option.as_bytes()]);
-    }
+    switch_on(&mut script, options);
     let mut env = command.env.clone();
     env.extend(
         defaults.keys().filter(|name| name.as_bytes().starts_with(b"BASH_FUNC_")).map(|name| (name.clone(), None)),
@@ -312,10 +310,16 @@ pub(super) fn over_nothing(spec: &SessionSpec) -> Vec<u8> {
             None => script.line(&[b"unset -v ", name.as_bytes()]),
         }
     }
-    for option in &spec.options {
-        script.line(&[b"set -o ", option.as_bytes()]);
-    }
+    switch_on(&mut script, &spec.options);
     script.bytes
+}
+
+/// All at once: each may change what comes after it, as `xtrace` does, whose words would pass for a complaint.
+fn switch_on(script: &mut Script, options: &[String]) {
+    let flags: String = options.iter().map(|option| format!(" -o {option}")).collect();
+    if !flags.is_empty() {
+        script.line(&[b"set", flags.as_bytes()]);
+    }
 }
 
 /// What brings a fresh shell to another directory. As if it had been started there: it has not been anywhere before.

@@ -41,6 +41,7 @@ pub enum StartFrom {
 impl SessionSpec {
     pub(crate) fn check(&self) -> Result<(), Error> {
         check_names(self.env.keys())?;
+        check_not_of_bash(self.env.keys())?;
         let word = |option: &String| {
             !option.is_empty() && option.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'-')
         };
@@ -77,13 +78,18 @@ pub(super) fn is_name(name: &OsStr) -> bool {
 /// Bash keeps these for itself.
 const BASH_OWN: [&str; 6] = ["BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"];
 
+fn check_not_of_bash<'a>(mut names: impl Iterator<Item = &'a OsString>) -> Result<(), Error> {
+    match names.find(|name| BASH_OWN.iter().any(|own| *own == name.as_os_str())) {
+        Some(name) => Err(Error::invalid(format!("{} belongs to bash and cannot be set", name.display()))),
+        None => Ok(()),
+    }
+}
+
 /// Refuses what a command of a session cannot have.
 pub(super) fn check_command(command: &Command, session_user: Option<&str>) -> Result<(), Error> {
     command.check()?;
     check_names(command.env.keys())?;
-    if let Some(name) = command.env.keys().find(|name| BASH_OWN.iter().any(|own| *own == name.as_os_str())) {
-        return Err(Error::invalid(format!("{} belongs to bash and cannot be set", name.display())));
-    }
+    check_not_of_bash(command.env.keys())?;
     if command.user.as_deref().is_some_and(|user| Some(user) != session_user) {
         return Err(Error::invalid("a command of a session runs as the session's user"));
     }
@@ -128,5 +134,11 @@ mod tests {
         assert!(with("pipefail").is_ok());
         assert!(with("pipefail; reboot").is_err());
         assert!(with("").is_err());
+    }
+
+    #[test]
+    fn what_is_bash_s_own_is_no_variable_of_a_session() {
+        let env = BTreeMap::from([("UID".into(), Some("0".into()))]);
+        assert!(SessionSpec { env, ..SessionSpec::default() }.check().is_err());
     }
 }

@@ -4,6 +4,8 @@ use std::path::Path;
 
 use serde_json::{Map, Value, json};
 
+use super::rules;
+
 /// What an agent serves below this is a server's below the name of a sandbox.
 const OF_AGENT: &str = "/v1/";
 
@@ -13,13 +15,11 @@ const NOT_THROUGH: &str = "/v1/sandbox";
 /// Routes that ask for no token.
 const OPEN: [&str; 2] = ["/healthz", "/readyz"];
 
-/// Where the schema of a JSON body is.
-const JSON_SCHEMA: &str = "/content/application~1json/schema";
+/// The type of a body that is taken as it is.
+const BYTES: &str = "application/octet-stream";
 
-/// How names and ids are written.
-const PATTERNS: [(&str, &str); 4] =
-    [("SandboxName", "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$"), ("ProcessId", ID), ("SessionId", ID), ("TerminalId", ID)];
-const ID: &str = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$";
+/// Where the schema of a JSON body is.
+pub(super) const JSON_SCHEMA: &str = "/content/application~1json/schema";
 
 fn made() -> Value {
     let mut document = serde_json::to_value(atoll_gateway::openapi()).unwrap();
@@ -41,18 +41,29 @@ fn made() -> Value {
     for path in OPEN {
         document["paths"][path]["get"]["security"] = json!([]);
     }
-    for (name, pattern) in PATTERNS {
-        document["components"]["schemas"][name]["pattern"] = json!(pattern);
-    }
     exact(&mut document);
+    rules::add(&mut document);
     document
 }
 
-/// Says what the types alone do not: numbers without a sign have 64 bits, and a body that may be left out is not `null`.
+/// Says what the types alone do not: how large a number without a sign is, that a body that may be left out is not
+/// `null`, and that a word with something to it has nothing beside it.
 fn exact(value: &mut Value) {
     if let Value::Object(object) = value {
-        if object.get("minimum") == Some(&json!(0)) && object.get("format") == Some(&json!("int64")) {
-            object.insert("format".to_owned(), json!("uint64"));
+        if object.get("minimum") == Some(&json!(0)) {
+            let (format, most) = match object.get("format").and_then(Value::as_str) {
+                Some("int32") => ("uint32", u64::from(u32::MAX)),
+                _ => ("uint64", u64::MAX),
+            };
+            object.insert("format".to_owned(), json!(format));
+            object.entry("maximum").or_insert(json!(most));
+        }
+        if let Some(Value::Array(words)) = object.get_mut("oneOf") {
+            words.iter_mut().for_each(alone);
+        }
+        // Bytes may also be none.
+        if let Some(body) = object.get_mut("requestBody").filter(|body| body["content"].get(BYTES).is_some()) {
+            body["required"] = json!(false);
         }
         if let Some(schema) = object.get_mut("requestBody").and_then(|body| body.pointer_mut(JSON_SCHEMA)) {
             let given = schema
@@ -66,6 +77,19 @@ fn exact(value: &mut Value) {
         object.values_mut().for_each(exact);
     } else if let Value::Array(all) = value {
         all.iter_mut().for_each(exact);
+    }
+}
+
+/// One word of several, with what belongs to it.
+fn alone(word: &mut Value) {
+    let Some(object) = word.as_object_mut() else { return };
+    if object.get("type") == Some(&json!("object")) && object.contains_key("required") {
+        object.insert("additionalProperties".to_owned(), json!(false));
+        for held in object.get_mut("properties").and_then(Value::as_object_mut).into_iter().flat_map(Map::values_mut) {
+            if held.get("type") == Some(&json!("object")) {
+                held["additionalProperties"] = json!(false);
+            }
+        }
     }
 }
 

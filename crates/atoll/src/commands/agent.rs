@@ -14,7 +14,7 @@ use tokio::signal::unix::SignalKind;
 
 use crate::detach::{Parent, Side, detach};
 use crate::interrupts::Interrupts;
-use crate::{exit, printer};
+use crate::{exit, first_process, printer};
 
 /// Make a sandbox and serve it over HTTP on a unix socket.
 ///
@@ -24,12 +24,13 @@ use crate::{exit, printer};
 #[command(after_help = "Examples:
   atoll agent --socket /run/box.sock
   echo '{\"name\":\"box\",\"limits\":{\"memory_bytes\":536870912}}' | atoll agent --socket /run/box.sock --spec -
+  atoll agent --entrypoint --tcp 0.0.0.0:8080 --token-file /run/secrets/atoll
   curl --unix-socket /run/box.sock http://localhost/v1/exec -d '{\"command\":\"uname -a\"}' \\
        -H 'content-type: application/json'")]
 pub(crate) struct Arguments {
     /// Where to listen. Only the user who runs this may connect.
-    #[arg(long, value_name = "PATH")]
-    socket: PathBuf,
+    #[arg(long, value_name = "PATH", required_unless_present = "tcp")]
+    socket: Option<PathBuf>,
 
     /// How the sandbox should be: a file with JSON, or - for standard input.
     #[arg(long, value_name = "FILE")]
@@ -47,8 +48,13 @@ pub(crate) struct Arguments {
     #[arg(long, value_name = "FILE", requires = "tcp")]
     token_file: Option<PathBuf>,
 
+    /// This is the program of a container, a pod or a VM: stay in the foreground, do what PID 1 has to, and go on without
+    /// a wall between commands and this program where the kernel gives none, with a warning: the container is one.
+    #[arg(long, requires = "tcp")]
+    entrypoint: bool,
+
     /// Where messages go once it is in the background [default: nowhere].
-    #[arg(long, value_name = "FILE", conflicts_with = "foreground")]
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["foreground", "entrypoint"])]
     log: Option<PathBuf>,
 
     /// Tell a failure as JSON on standard output.
@@ -60,11 +66,19 @@ pub(crate) struct Arguments {
     foreground: bool,
 }
 
+/// Whether commands must be walled off from this program.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Wall {
+    AsAskedFor,
+    IfPossible,
+}
+
 /// Everything that is read before we go on without our caller.
 struct Prepared {
     spec: SandboxSpec,
     storage: Storage,
-    socket: PathBuf,
+    wall: Wall,
+    socket: Option<PathBuf>,
     tcp: Option<(SocketAddr, Token)>,
     log: Option<File>,
 }
@@ -72,9 +86,16 @@ struct Prepared {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.json;
+    if arguments.entrypoint {
+        match first_process::stand_by() {
+            Ok(None) => {}
+            Ok(Some(code)) => return code,
+            Err(error) => return exit::told(Err(error), as_json),
+        }
+    }
     match prepare(&arguments) {
         Err(error) => exit::told(Err(error), as_json),
-        Ok(prepared) if arguments.foreground => exit::told(work(prepared, &mut None), as_json),
+        Ok(prepared) if arguments.foreground || arguments.entrypoint => exit::told(work(prepared, &mut None), as_json),
         Ok(prepared) => match detach() {
             Ok(Side::Started(code)) => code,
             Ok(Side::Detached(parent)) => in_background(prepared, parent, as_json),
@@ -101,7 +122,9 @@ fn work(prepared: Prepared, parent: &mut Option<Parent>) -> Result<u8, Error> {
 }
 
 fn prepare(arguments: &Arguments) -> Result<Prepared, Error> {
-    let socket = std::path::absolute(&arguments.socket).map_err(|error| failure("find the socket's place", &error))?;
+    let socket = arguments.socket.as_ref().map(std::path::absolute).transpose();
+    let socket = socket.map_err(|error| failure("find the socket's place", &error))?;
+    let wall = if arguments.entrypoint { Wall::IfPossible } else { Wall::AsAskedFor };
     let tcp = match (arguments.tcp, &arguments.token_file) {
         (Some(address), Some(file)) => Some((address, read_token(file)?)),
         _ => None,
@@ -111,7 +134,7 @@ fn prepare(arguments: &Arguments) -> Result<Prepared, Error> {
         Some(path) => Storage::Kept(std::path::absolute(path).map_err(|error| failure("find the storage", &error))?),
         None => Storage::Own,
     };
-    Ok(Prepared { spec: read_spec(arguments.spec.as_deref())?, storage, socket, tcp, log })
+    Ok(Prepared { spec: read_spec(arguments.spec.as_deref())?, storage, wall, socket, tcp, log })
 }
 
 fn read_spec(path: Option<&Path>) -> Result<SandboxSpec, Error> {
@@ -142,17 +165,26 @@ async fn serve_sandbox(prepared: Prepared, parent: &mut Option<Parent>) -> Resul
     // Before anything is made: from here on a signal ends the sandbox first.
     let mut interrupts = Interrupts::new(&[SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()])?;
     let host = Host::new(Home::discover()?)?;
-    let Prepared { spec, storage, socket, tcp, log } = prepared;
+    let Prepared { spec, storage, wall, socket, tcp, log } = prepared;
+    let made = async {
+        match wall {
+            Wall::AsAskedFor => Agent::create_over(&host, spec, storage).await,
+            Wall::IfPossible => Agent::create_as_possible(&host, spec, storage).await,
+        }
+    };
     let agent = tokio::select! {
-        agent = Agent::create_over(&host, spec, storage) => agent?,
+        agent = made => agent?,
         number = interrupts.next() => return Ok(128 + number),
     };
     if let Some(fault) = agent.sandbox().fault() {
         printer::warning(fault);
     }
+    if let Some(why) = agent.not_isolated() {
+        printer::warning(&format!("commands are not walled off from this program, only by what it runs in: {why}"));
+    }
     let announce = async {
-        let listeners = listen(&socket, tcp).await?;
-        let said = printer::json(&ready(&agent, &socket, &listeners));
+        let listeners = listen(socket.as_deref(), tcp).await?;
+        let said = printer::json(&ready(&agent, socket.as_deref(), &listeners));
         said.map_err(|error| failure("say that it is ready", &error))?;
         if let Some(parent) = parent.take() {
             parent.ready(log).map_err(|error| failure("let go of the caller", &error))?;
@@ -187,8 +219,11 @@ pub(super) async fn serve_until_told(
     }
 }
 
-async fn listen(socket: &Path, tcp: Option<(SocketAddr, Token)>) -> Result<Vec<Listener>, Error> {
-    let mut listeners = vec![Listener::unix(socket).map_err(|error| Error::Internal { what: error.to_string() })?];
+async fn listen(socket: Option<&Path>, tcp: Option<(SocketAddr, Token)>) -> Result<Vec<Listener>, Error> {
+    let mut listeners = Vec::new();
+    if let Some(socket) = socket {
+        listeners.push(Listener::unix(socket).map_err(|error| Error::Internal { what: error.to_string() })?);
+    }
     if let Some((address, token)) = tcp {
         let listener = Listener::tcp(address, token).await;
         listeners.push(listener.map_err(|error| failure(&format!("listen on {address}"), &error))?);
@@ -196,12 +231,12 @@ async fn listen(socket: &Path, tcp: Option<(SocketAddr, Token)>) -> Result<Vec<L
     Ok(listeners)
 }
 
-pub(super) fn ready(agent: &Agent, socket: &Path, listeners: &[Listener]) -> AgentReady {
+pub(super) fn ready(agent: &Agent, socket: Option<&Path>, listeners: &[Listener]) -> AgentReady {
     AgentReady {
         ready: true,
         name: agent.sandbox().name().to_string(),
         pid: std::process::id(),
-        socket: socket.to_owned(),
+        socket: socket.map(Path::to_owned),
         tcp: listeners.iter().find_map(Listener::address),
     }
 }

@@ -12,8 +12,8 @@ use crate::{exit, printer};
 
 /// Show the server's address, the token's file and the directories, and where each was said.
 ///
-/// A flag wins over a variable (ATOLL_SERVER, ATOLL_TOKEN_FILE, ATOLL_HOME), a variable over the file, the file over the
-/// default. The file has lines of `server = URL` and `token_file = PATH`. Asks no server.
+/// A flag wins over a variable (ATOLL_SERVER, ATOLL_TOKEN_FILE, ATOLL_CA_FILE, ATOLL_HOME), a variable over the file, the file over the
+/// default. The file has lines of `server = URL`, `token_file = PATH` and `ca_file = PATH`. Asks no server.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll config
@@ -53,10 +53,19 @@ fn lines(settings: &Settings) -> Vec<Line> {
     vec![
         line("server", settings.server.value.to_string(), &settings.server),
         line("token_file", settings.token_file.value.display().to_string(), &settings.token_file),
+        line("ca_file", ca_file(settings), &settings.ca_file),
         line("state", settings.state.value.display().to_string(), &settings.state),
         line("cache", settings.cache.value.display().to_string(), &settings.cache),
         line("file", settings.file.display().to_string(), &file),
     ]
+}
+
+fn ca_file(settings: &Settings) -> String {
+    settings
+        .ca_file
+        .value
+        .as_ref()
+        .map_or_else(|| "those that the system trusts".to_owned(), |it| it.display().to_string())
 }
 
 fn line<T>(name: &'static str, value: String, setting: &Setting<T>) -> Line {

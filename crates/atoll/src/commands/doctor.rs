@@ -38,6 +38,8 @@ struct Findings {
     user: String,
     home: String,
     isolation: Finding,
+    /// Whether an agent that is the program of a container is walled off from its commands.
+    entrypoint: Finding,
     process_trees: Finding,
     memory_limit: Finding,
     process_limit: Finding,
@@ -74,6 +76,7 @@ fn examine() -> Result<Findings, Error> {
         kernel: read("/proc/sys/kernel/osrelease"),
         user: format!("uid {}", atoll_isolation::sys::identity::user()),
         home: home.state.display().to_string(),
+        entrypoint: entrypoint(&isolation),
         isolation,
         process_trees: match &layout.tree {
             cgroup::Tree::Cgroup2 { parent, .. } => {
@@ -111,6 +114,14 @@ async fn try_isolation(host: &Host) -> Finding {
     }
 }
 
+fn entrypoint(isolation: &Finding) -> Finding {
+    if isolation.works {
+        return found("commands of `atoll agent --entrypoint` are walled off from it");
+    }
+    let detail = "commands of `atoll agent --entrypoint` run beside it, walled off only by what it runs in";
+    missing(detail.to_owned(), None)
+}
+
 fn found(detail: impl Into<String>) -> Finding {
     Finding { works: true, detail: detail.into(), hint: None }
 }
@@ -126,6 +137,7 @@ fn read(path: &str) -> String {
 fn text(findings: &Findings) -> String {
     let rows = [
         ("isolation", &findings.isolation),
+        ("entrypoint", &findings.entrypoint),
         ("process trees", &findings.process_trees),
         ("memory limit", &findings.memory_limit),
         ("process limit", &findings.process_limit),

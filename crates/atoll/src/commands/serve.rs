@@ -9,8 +9,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use atoll_gateway::{
-    AuthMode, Domain, Gateway, Limits, LocalOptions, Options, PreviewListen, PreviewOptions, ROOT_TOKEN, Rate, SOCKET,
-    TlsFiles,
+    AuthMode, DiskTrouble, Domain, Gateway, Limits, LocalOptions, Options, PreviewListen, PreviewOptions, ROOT_TOKEN,
+    Rate, SOCKET, TlsFiles,
 };
 use atoll_runtime::{Error, Home};
 use clap::{Args, ValueEnum};
@@ -241,6 +241,12 @@ pub(crate) fn state() -> Result<PathBuf, Error> {
 
 /// Bad options are the user's to mend; the rest is ours.
 fn told(error: atoll_gateway::Error) -> Error {
+    if let atoll_gateway::Error::Disk { trouble, what } = error {
+        return match trouble {
+            DiskTrouble::Full => Error::DiskFull { what },
+            DiskTrouble::ReadOnly => Error::DiskReadOnly { what },
+        };
+    }
     let what = error.to_string();
     let is_invalid = matches!(error, atoll_gateway::Error::Invalid { .. });
     if is_invalid { Error::Invalid { what } } else { Error::Internal { what } }

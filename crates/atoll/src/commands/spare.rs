@@ -38,7 +38,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn work() -> Result<u8, Error> {
-    let host = Host::new(Home::discover()?)?;
+    let host = Host::new(Home::discover()?)?.making_here();
     // One thread serves: a request then wakes nobody but the one who answers it, and an idle agent is small. What takes
     // long, large answers and files, is done by others.
     let runtime = Builder::new_current_thread().enable_all().build();
@@ -88,7 +88,7 @@ async fn serve(host: &Host, wanted: Wanted) -> Result<u8, Error> {
     let socket = dir.join("agent.sock");
     let announce = async {
         let listeners = vec![Listener::unix(&socket).map_err(|error| Error::Internal { what: error.to_string() })?];
-        let said = printer::json(&ready(&agent, &socket, &listeners));
+        let said = printer::json(&ready(&agent, Some(&socket), &listeners));
         said.map_err(|error| failure("say that it is ready", &error))?;
         detach::let_go(Some(&log)).map_err(|error| failure("let go of the server", &error))?;
         Ok(listeners)

@@ -1,18 +1,16 @@
-//! `atoll token`: who else may use the server of this machine.
+//! `atoll token`: who else may use the server.
 
 use std::process::ExitCode;
 use std::time::Duration;
 
-use atoll_client::Client;
-use atoll_gateway::{ROOT_TOKEN, SOCKET};
 use atoll_protocol::{CreateToken, Scope, TokenInfo, Verb};
-use atoll_runtime::Error;
 use clap::{Args, Subcommand};
 
-use super::serve;
+use crate::failure::Failure;
+use crate::settings::ServerArguments;
 use crate::{exit, parse, printer};
 
-/// Make, list and revoke tokens of the server that runs on this machine.
+/// Make, list and revoke tokens of the server. Only a token that may do everything may do so.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll token create --name ci --scope 'ci-*:read,exec,admin'
@@ -22,10 +20,6 @@ use crate::{exit, parse, printer};
 pub(crate) struct Arguments {
     #[command(subcommand)]
     action: Action,
-
-    /// Print JSON.
-    #[arg(long, global = true)]
-    json: bool,
 }
 
 #[derive(Debug, Subcommand)]
@@ -43,14 +37,31 @@ enum Action {
         /// For how long it is good (24h) [default: until it is revoked].
         #[arg(long, value_name = "TIME", value_parser = parse::duration)]
         expires: Option<Duration>,
+
+        #[command(flatten)]
+        server: ServerArguments,
     },
     /// List tokens, without their secrets.
-    List,
+    List {
+        #[command(flatten)]
+        server: ServerArguments,
+    },
     /// End a token.
     Revoke {
         /// Its id.
         id: String,
+
+        #[command(flatten)]
+        server: ServerArguments,
     },
+}
+
+impl Action {
+    fn server(&self) -> &ServerArguments {
+        match self {
+            Self::Create { server, .. } | Self::List { server } | Self::Revoke { server, .. } => server,
+        }
+    }
 }
 
 /// `ci-*:read,exec`.
@@ -68,39 +79,25 @@ fn scope(text: &str) -> Result<Scope, String> {
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    let as_json = arguments.json;
-    exit::after(act(arguments), as_json)
+    let as_json = arguments.action.server().json;
+    exit::after(act(arguments.action), as_json)
 }
 
-async fn act(arguments: Arguments) -> Result<u8, Error> {
-    let client = client()?;
-    let printed = match arguments.action {
-        Action::Create { name, scopes, expires } => {
+async fn act(action: Action) -> Result<u8, Failure> {
+    let client = action.server().client()?;
+    match action {
+        Action::Create { name, scopes, expires, server } => {
             let expires_in_ms = expires.and_then(|time| u64::try_from(time.as_millis()).ok());
-            let made = client.create_token(&CreateToken { name, scopes, expires_in_ms }).await.map_err(told)?;
-            if arguments.json { printer::json(&made) } else { printer::out(format!("{}\n", made.token).as_bytes()) }
+            let made = client.create_token(&CreateToken { name, scopes, expires_in_ms }).await?;
+            if server.json { printer::json(&made) } else { printer::out(format!("{}\n", made.token).as_bytes()) }?;
         }
-        Action::List => {
-            let list = client.tokens().await.map_err(told)?;
-            if arguments.json { printer::json(&list) } else { printer::out(table(&list.tokens).as_bytes()) }
+        Action::List { server } => {
+            let list = client.tokens().await?;
+            if server.json { printer::json(&list) } else { printer::out(table(&list.tokens).as_bytes()) }?;
         }
-        Action::Revoke { id } => {
-            client.revoke_token(&id).await.map_err(told)?;
-            Ok(())
-        }
-    };
-    printed.map_err(|error| Error::Internal { what: format!("failed to print: {error}") })?;
+        Action::Revoke { id, .. } => client.revoke_token(&id).await?,
+    }
     Ok(0)
-}
-
-/// By the server's own socket, with its first token: whoever can read that file may do everything.
-fn client() -> Result<Client, Error> {
-    let state = serve::state()?;
-    let file = state.join(ROOT_TOKEN);
-    let token = std::fs::read_to_string(&file).map_err(|error| Error::Invalid {
-        what: format!("cannot read {}: {error}; has `atoll serve` been started as this user?", file.display()),
-    })?;
-    Client::unix(state.join(SOCKET)).with_token(token.trim()).map_err(told)
 }
 
 fn table(tokens: &[TokenInfo]) -> String {
@@ -119,10 +116,4 @@ fn shown(scope: &Scope) -> String {
         Verb::Admin => "admin",
     };
     format!("{}:{}", scope.sandboxes, scope.verbs.iter().map(verb).collect::<Vec<_>>().join(","))
-}
-
-fn told(error: atoll_client::Error) -> Error {
-    let absent = matches!(error, atoll_client::Error::Unreachable { .. });
-    let hint = if absent { "; start a server with `atoll serve`" } else { "" };
-    Error::Invalid { what: format!("{error}{hint}") }
 }

@@ -101,6 +101,13 @@ impl Home {
         home
     }
 
+    /// One whose state is on this disk.
+    pub(crate) fn on(disk: &SmallDisk) -> Self {
+        let home = Self::new();
+        symlink(disk.path(), home.path().join("state")).unwrap();
+        home
+    }
+
     /// One in which nothing was prepared.
     pub(crate) fn bare() -> Self {
         Self::at(Caller::Root, ATOLL.into())
@@ -116,6 +123,25 @@ impl Home {
             std::os::unix::fs::chown(dir, Some(ORDINARY), Some(ORDINARY)).unwrap();
         }
         home
+    }
+
+    /// One with a binary of its own, which can be replaced.
+    pub(crate) fn with_own_binary() -> Self {
+        let mut home = Self::new();
+        home.binary = home.path().join("atoll");
+        fs::copy(ATOLL, &home.binary).unwrap();
+        home
+    }
+
+    /// Puts another file in the binary's place, as an installer does: what runs keeps the old one.
+    pub(crate) fn replace_binary(&self) {
+        let draft = self.path().join("atoll.new");
+        let mut bytes = fs::read(&self.binary).unwrap();
+        // Behind everything that a loader looks at: the same program in a file that differs.
+        bytes.extend_from_slice(b"newer");
+        fs::write(&draft, bytes).unwrap();
+        fs::set_permissions(&draft, fs::Permissions::from_mode(0o755)).unwrap();
+        fs::rename(draft, &self.binary).unwrap();
     }
 
     fn at(caller: Caller, binary: PathBuf) -> Self {
@@ -451,10 +477,13 @@ impl Output {
 
     #[track_caller]
     fn line(&mut self) -> String {
-        let piece = self.pieces.recv_timeout(PATIENCE);
-        let piece = piece.expect("another line of output");
+        self.try_line().expect("another line of output")
+    }
+
+    fn try_line(&mut self) -> Option<String> {
+        let piece = self.pieces.recv_timeout(PATIENCE).ok()?;
         self.seen.extend_from_slice(&piece);
-        String::from_utf8(piece).unwrap()
+        Some(String::from_utf8(piece).unwrap())
     }
 
     #[track_caller]
@@ -495,6 +524,11 @@ impl Running {
     #[track_caller]
     pub(crate) fn line(&mut self) -> String {
         self.out.as_mut().unwrap().line()
+    }
+
+    /// The next line of standard output, if there is another.
+    pub(crate) fn try_line(&mut self) -> Option<String> {
+        self.out.as_mut().unwrap().try_line()
     }
 
     /// The next line of standard error.
@@ -594,4 +628,47 @@ pub(crate) fn probe() -> Option<Vec<u8>> {
         fs::rename(&draft, &path).unwrap();
     }
     Some(fs::read(&path).unwrap())
+}
+
+/// A small disk of its own, unmounted in the end. Its path says nothing of the home: whoever else sees the mount must not
+/// be taken for one of its processes.
+pub(crate) struct SmallDisk(tempfile::TempDir);
+
+impl SmallDisk {
+    /// Of this size; `None` if nothing may be mounted here.
+    pub(crate) fn new(size: &str) -> Option<Self> {
+        let dir = tempfile::Builder::new().prefix("small-disk-").tempdir().unwrap();
+        let size = format!("size={size}");
+        let mounted = command("mount").args(["-t", "tmpfs", "-o", &size, "tmpfs"]).arg(dir.path()).status();
+        mounted.is_ok_and(|status| status.success()).then_some(Self(dir))
+    }
+
+    pub(crate) fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Takes no writes from here on. By a mount over it: the disk itself may have files that are open for writing.
+    pub(crate) fn make_read_only(&self) {
+        let done = command("mount").arg("--bind").args([self.path(), self.path()]).status();
+        assert!(done.unwrap().success());
+        let done = command("mount").args(["-o", "remount,bind,ro"]).arg(self.path()).status();
+        assert!(done.unwrap().success());
+    }
+
+    pub(crate) fn make_writable(&self) {
+        assert!(command("umount").arg("--lazy").arg(self.path()).status().unwrap().success());
+    }
+}
+
+impl Drop for SmallDisk {
+    fn drop(&mut self) {
+        // Lazily: a test that failed may have left something on it, or another mount.
+        while command("umount")
+            .arg("--lazy")
+            .arg(self.path())
+            .stderr(Stdio::null())
+            .status()
+            .is_ok_and(|it| it.success())
+        {}
+    }
 }

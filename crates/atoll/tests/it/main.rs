@@ -8,6 +8,7 @@
 mod agent;
 mod client;
 mod crash;
+mod entrypoint;
 mod escape;
 mod harness;
 mod preview;

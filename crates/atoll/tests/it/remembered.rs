@@ -13,7 +13,7 @@ use atoll_protocol::{
     TerminalRequest, WaitFor, WaitRequest,
 };
 
-use crate::harness::{Home, Signal, command, kill, skip, until};
+use crate::harness::{Home, Signal, SmallDisk, kill, skip, until};
 
 /// An agent over the storage.
 struct Life {
@@ -248,30 +248,11 @@ fn after_an_orderly_end_what_ran_was_stopped_with_its_sandbox() {
     life.stop(&home);
 }
 
-/// A small disk of its own, unmounted in the end. Its path says nothing of the home: whoever else sees the mount must not
-/// be taken for one of its processes.
-struct SmallDisk(tempfile::TempDir);
-
-impl SmallDisk {
-    fn new() -> Option<Self> {
-        let dir = tempfile::Builder::new().prefix("small-disk-").tempdir().unwrap();
-        let mounted = command("mount").args(["-t", "tmpfs", "-o", "size=2m", "tmpfs"]).arg(dir.path()).status();
-        mounted.is_ok_and(|status| status.success()).then_some(Self(dir))
-    }
-}
-
-impl Drop for SmallDisk {
-    fn drop(&mut self) {
-        // Lazily: a test that failed may have left something on it.
-        drop(command("umount").arg("--lazy").arg(self.0.path()).status());
-    }
-}
-
 #[test]
 fn a_full_disk_is_told_and_loses_nothing_that_was_acknowledged() {
     let home = Home::new();
-    let Some(disk) = SmallDisk::new() else { return skip("no tmpfs can be mounted") };
-    let storage = disk.0.path().join("kept");
+    let Some(disk) = SmallDisk::new("2m") else { return skip("no tmpfs can be mounted") };
+    let storage = disk.path().join("kept");
     let life = begin(&home, &storage);
     let ended = wait(async {
         let running = life.client.start(&named("running", "read x < /workspace/go; exit 6")).await;

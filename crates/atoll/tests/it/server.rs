@@ -1,9 +1,13 @@
 //! A server for one test, and the proof that nothing of it is left. The behaviours are in the files below `server/`.
 
 mod access;
+mod battery;
+mod disk;
 mod lifecycle;
 mod limits;
+mod load;
 mod survives;
+mod tls;
 mod warm;
 
 use std::future::Future;
@@ -39,7 +43,7 @@ impl<'a> Server<'a> {
     pub(crate) fn start_at(home: &'a Home, address: SocketAddr, options: &[&str]) -> Self {
         let listen = address.to_string();
         let mut running = home.atoll([&["serve", "--listen", &listen], options].concat()).start();
-        let first = running.line();
+        let Some(first) = running.try_line() else { panic!("it does not listen: {:?}", running.done()) };
         let said = first.trim().rsplit("//").next().unwrap();
         let address = said.parse().unwrap_or_else(|_| panic!("where does it listen? {first}"));
         assert!(running.line().starts_with("listening on unix:"));
@@ -92,6 +96,10 @@ impl<'a> Server<'a> {
             command.split(|byte| *byte == 0).nth(1) == Some(b"spare-agent")
         };
         self.home.pids_called("atoll").into_iter().filter(is_agent).collect()
+    }
+
+    pub(crate) fn pid(&self) -> u32 {
+        self.running.as_ref().unwrap().pid()
     }
 
     pub(crate) fn signal(&self, signal: Signal) {

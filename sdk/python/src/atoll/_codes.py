@@ -15,6 +15,7 @@ __all__ = [
     "CommandNotFoundError",
     "CwdNotFoundError",
     "DiskFullError",
+    "DiskReadOnlyError",
     "ForbiddenError",
     "IdempotencyConflictError",
     "InternalError",
@@ -41,6 +42,8 @@ __all__ = [
     "SandboxLimitError",
     "SandboxNotFoundError",
     "SandboxPausedError",
+    "SandboxStoppedError",
+    "ServerUnreachableError",
     "SessionAliveError",
     "SessionAlreadyExistsError",
     "SessionBusyError",
@@ -61,6 +64,7 @@ __all__ = [
     "TooManyConnectionsError",
     "UnauthorizedError",
     "UnsupportedMediaTypeError",
+    "UpgradeRequiredError",
     "UserNotFoundError",
     "ValidationFailedError",
     "WaitTimeoutError",
@@ -85,6 +89,10 @@ class MethodNotAllowedError(RefusedError):
 
 class BodyTooLargeError(RefusedError):
     """The server refused with `BODY_TOO_LARGE`."""
+
+
+class UpgradeRequiredError(RefusedError):
+    """The server refused with `UPGRADE_REQUIRED`."""
 
 
 class UnsupportedMediaTypeError(RefusedError):
@@ -119,6 +127,10 @@ class SandboxPausedError(RefusedError):
     """The server refused with `SANDBOX_PAUSED`."""
 
 
+class SandboxStoppedError(RefusedError):
+    """The server refused with `SANDBOX_STOPPED`."""
+
+
 class SandboxLimitError(RefusedError):
     """The server refused with `SANDBOX_LIMIT`."""
 
@@ -129,6 +141,10 @@ class AgentUnavailableError(RefusedError):
 
 class ShuttingDownError(RefusedError):
     """The server refused with `SHUTTING_DOWN`."""
+
+
+class ServerUnreachableError(RefusedError):
+    """The server refused with `SERVER_UNREACHABLE`."""
 
 
 class TooManyConnectionsError(RefusedError):
@@ -287,6 +303,10 @@ class DiskFullError(RefusedError):
     """The server refused with `DISK_FULL`."""
 
 
+class DiskReadOnlyError(RefusedError):
+    """The server refused with `DISK_READ_ONLY`."""
+
+
 class InternalError(RefusedError):
     """The server refused with `INTERNAL`."""
 
@@ -297,6 +317,7 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "ROUTE_NOT_FOUND": RouteNotFoundError,
     "METHOD_NOT_ALLOWED": MethodNotAllowedError,
     "BODY_TOO_LARGE": BodyTooLargeError,
+    "UPGRADE_REQUIRED": UpgradeRequiredError,
     "UNSUPPORTED_MEDIA_TYPE": UnsupportedMediaTypeError,
     "RATE_LIMITED": RateLimitedError,
     "IDEMPOTENCY_CONFLICT": IdempotencyConflictError,
@@ -305,9 +326,11 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "SANDBOX_NOT_FOUND": SandboxNotFoundError,
     "SANDBOX_DIFFERS": SandboxDiffersError,
     "SANDBOX_PAUSED": SandboxPausedError,
+    "SANDBOX_STOPPED": SandboxStoppedError,
     "SANDBOX_LIMIT": SandboxLimitError,
     "AGENT_UNAVAILABLE": AgentUnavailableError,
     "SHUTTING_DOWN": ShuttingDownError,
+    "SERVER_UNREACHABLE": ServerUnreachableError,
     "TOO_MANY_CONNECTIONS": TooManyConnectionsError,
     "VALIDATION_FAILED": ValidationFailedError,
     "COMMAND_NOT_FOUND": CommandNotFoundError,
@@ -347,5 +370,6 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "STORAGE_BUSY": StorageBusyError,
     "SANDBOX_GONE": SandboxGoneError,
     "DISK_FULL": DiskFullError,
+    "DISK_READ_ONLY": DiskReadOnlyError,
     "INTERNAL": InternalError,
 }

@@ -122,6 +122,7 @@ ErrorCode = Literal[
     "ROUTE_NOT_FOUND",
     "METHOD_NOT_ALLOWED",
     "BODY_TOO_LARGE",
+    "UPGRADE_REQUIRED",
     "UNSUPPORTED_MEDIA_TYPE",
     "RATE_LIMITED",
     "IDEMPOTENCY_CONFLICT",
@@ -130,9 +131,11 @@ ErrorCode = Literal[
     "SANDBOX_NOT_FOUND",
     "SANDBOX_DIFFERS",
     "SANDBOX_PAUSED",
+    "SANDBOX_STOPPED",
     "SANDBOX_LIMIT",
     "AGENT_UNAVAILABLE",
     "SHUTTING_DOWN",
+    "SERVER_UNREACHABLE",
     "TOO_MANY_CONNECTIONS",
     "VALIDATION_FAILED",
     "COMMAND_NOT_FOUND",
@@ -172,6 +175,7 @@ ErrorCode = Literal[
     "STORAGE_BUSY",
     "SANDBOX_GONE",
     "DISK_FULL",
+    "DISK_READ_ONLY",
     "INTERNAL",
 ]
 """What went wrong, as a stable name."""
@@ -711,8 +715,15 @@ class SandboxInfo:
     name: SandboxName
     """Its name."""
 
+    not_isolated: str | None = None
+    """Why commands are not walled off from the agent, where that was wished for and could not be had. Only an agent
+    that is the entrypoint of a container goes on then: the container is the wall."""
+
     processes: int
     """Processes that are not over."""
+
+    sessions: int | None = None
+    """Sessions whose shell is alive, idle ones too."""
 
     state: SandboxState
     """How it is."""

@@ -49,6 +49,7 @@ __all__ = [
     "SessionId",
     "SessionOptions",
     "SessionRequest",
+    "SessionRequestOptionsItem",
     "Signal",
     "SignalRequest",
     "SignalScope",
@@ -94,6 +95,32 @@ SandboxName = str
 
 SessionId = str
 """Names a session within its sandbox."""
+
+SessionRequestOptionsItem = Literal[
+    "allexport",
+    "braceexpand",
+    "emacs",
+    "errexit",
+    "errtrace",
+    "functrace",
+    "hashall",
+    "histexpand",
+    "history",
+    "ignoreeof",
+    "interactive-comments",
+    "keyword",
+    "monitor",
+    "noclobber",
+    "noglob",
+    "nolog",
+    "notify",
+    "nounset",
+    "physical",
+    "pipefail",
+    "posix",
+    "vi",
+    "xtrace",
+]
 
 Signal = str
 """A signal, 1 to 64."""
@@ -427,17 +454,15 @@ class QueueOptions(TypedDict, total=False):
 
 
 class ReadyConditionLog(TypedDict):
-    """When it has printed this."""
+    """"""
 
-    log: LogCondition
-    """When it has printed this."""
+    log: Any
 
 
 class ReadyConditionPort(TypedDict):
-    """When this port answers."""
+    """"""
 
     port: PortCondition
-    """When this port answers."""
 
 
 class _ResizeRequest(TypedDict):
@@ -597,7 +622,7 @@ class SessionOptions(TypedDict, total=False):
     id: SessionId | None
     """Its id; made up if not given."""
 
-    options: Sequence[str]
+    options: Sequence[SessionRequestOptionsItem]
     """`set -o` options that are on from the beginning, such as `pipefail`."""
 
     timeout_ms: int | None
@@ -619,7 +644,7 @@ class SessionRequest(TypedDict, total=False):
     id: SessionId | None
     """Its id; made up if not given."""
 
-    options: Sequence[str]
+    options: Sequence[SessionRequestOptionsItem]
     """`set -o` options that are on from the beginning, such as `pipefail`."""
 
     timeout_ms: int | None

@@ -23,15 +23,18 @@ impl Owner {
             return Ok((self.row()?, false));
         }
         let stored = options::stored(self.name.clone(), asked, self.ground().default_sleep_ms, clock::now());
-        let unwritten = |error: std::io::Error| Error::internal("write the sandbox's options", error);
+        let unwritten = |error: std::io::Error| Error::io("write the sandbox's options", &error);
         let written = self.ground().disk.write_new(&stored).map_err(unwritten)?;
         // The disk takes about as long as the agent: nobody is told before both are done.
         let settled = tokio::task::spawn_blocking(move || written.settle());
         self.state = State::Present { stored: Box::new(stored), life: Life::Stopped { reason: None } };
-        self.note(Some(SandboxState::Creating)).await?;
-        let running = self.running().await;
+        let mut row = self.row()?;
+        row.kept.state = SandboxState::Creating;
+        let registry = self.ground().registry.clone();
+        // In this order: what is noted last is that it runs.
+        let (noted, running) = tokio::join!(registry.put(row), self.running());
         let settled = settled.await.unwrap_or_else(|error| Err(std::io::Error::other(error))).map_err(unwritten);
-        match running.and(settled) {
+        match noted.and(running).and(settled) {
             Ok(()) => Ok((self.row()?, true)),
             Err(error) => {
                 // It was never there: nothing of it stays.
@@ -105,7 +108,7 @@ impl Owner {
             self.stop(StopReason::Asked).await?;
         }
         let removed = self.ground().placement.remove(&self.name).await;
-        removed.map_err(|error| Error::internal("remove the sandbox's files", error))?;
+        removed.map_err(|error| Error::io("remove the sandbox's files", &error))?;
         self.state = State::Absent;
         self.show();
         tracing::info!(sandbox = %self.name, "deleted");

@@ -14,7 +14,7 @@ impl Owner {
             State::Present { life: Life::Paused { .. }, .. } => return self.row(),
             State::Present { life: Life::Running { agent, .. }, .. } => agent.clone(),
             State::Present { life: Life::Stopped { .. }, .. } => {
-                return Err(Error::invalid(format!("sandbox {} is stopped: there is nothing to pause", self.name)));
+                return Err(Error::SandboxStopped { name: self.name.clone() });
             }
         };
         self.tell(&agent, "/v1/sandbox/pause").await?;

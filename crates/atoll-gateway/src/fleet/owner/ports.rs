@@ -52,6 +52,6 @@ impl Owner {
             **stored = changed;
         }
         self.show();
-        self.note(None).await
+        self.note().await
     }
 }

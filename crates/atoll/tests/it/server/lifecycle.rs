@@ -109,7 +109,7 @@ fn asking_for_other_options_is_refused_with_a_list() {
         let unavailable = CreateSandbox { name: Some(SandboxName::new(home.name()).unwrap()), ..Default::default() };
         let limits = Some(atoll_protocol::SandboxLimits { memory_bytes: Some(1), ..Default::default() });
         let refused = client.create_sandbox(&CreateSandbox { limits, ..unavailable }).await.unwrap_err();
-        assert_eq!(refused.code(), Some(ErrorCode::LimitUnavailable), "the agent's own words: {refused:?}");
+        assert_eq!(refused.code(), Some(ErrorCode::ValidationFailed), "the agent's own words: {refused:?}");
     });
     server.end();
 }

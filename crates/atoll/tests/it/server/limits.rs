@@ -4,7 +4,7 @@ use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
 use super::{Server, sh, wait};
-use crate::harness::{Home, command, need};
+use crate::harness::{Home, need};
 
 #[test]
 fn a_client_that_dawdles_is_sent_away() {
@@ -129,39 +129,4 @@ fn it_listens_to_others_only_with_tls_or_when_told_so() {
     let second = home.atoll(["serve", "--listen", "127.0.0.1:0"]).done();
     assert!(second.stderr().contains("another server uses"), "{second:?}");
     server.end();
-}
-
-#[test]
-fn tls_and_http2_lead_to_the_same_sandbox() {
-    need!("openssl", "curl");
-    let home = Home::new();
-    let file = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
-    let (key, cert) = (file("key.pem"), file("cert.pem"));
-    let made = command("openssl")
-        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"])
-        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=IP:127.0.0.1"])
-        .args(["-keyout", &key, "-out", &cert])
-        .output()
-        .unwrap();
-    assert!(made.status.success(), "{made:?}");
-    let server = Server::start(&home, &["--tls-cert", &cert, "--tls-key", &key]);
-    let unix = atoll_client::Client::unix(super::state(&home).join("server.sock")).with_token(&server.token).unwrap();
-    let name = wait(unix.create_sandbox(&server.asked())).unwrap().name;
-    for version in ["--http1.1", "--http2"] {
-        let answer = command("curl")
-            .args(["-sS", "--max-time", "20", "--cacert", &cert, version])
-            .args(["-w", "\n%{http_version}", "-H", "content-type: application/json"])
-            .args(["-H", &format!("authorization: Bearer {}", server.token)])
-            .args(["-d", r#"{"command":"echo $((6*7))"}"#])
-            .arg(format!("https://{}/v1/sandboxes/{name}/exec", server.address))
-            .output()
-            .unwrap();
-        let text = String::from_utf8_lossy(&answer.stdout);
-        assert!(text.contains(r#""data":"42\n""#), "{answer:?}");
-        assert!(text.ends_with(if version == "--http2" { "\n2" } else { "\n1.1" }), "{text}");
-    }
-    wait(unix.remove_sandbox(&name)).unwrap();
-    server.signal(crate::harness::Signal::TERM);
-    assert_eq!(server.done().code, Some(0));
-    home.assert_nothing_left();
 }

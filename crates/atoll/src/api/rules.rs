@@ -1,0 +1,282 @@
+//! What a request must keep to and the types alone do not say, so that the document refuses what the server refuses.
+//!
+//! A rule is merged into the schema that it names. Each has its check in the runtime or the gateway; schemathesis holds
+//! one against the other.
+
+use serde_json::{Value, json};
+
+/// Names and ids.
+const SANDBOX: &str = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$";
+const ID: &str = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$";
+
+/// What a program is given ends at its first NUL byte, so it may have none.
+const NO_NUL: &str = "^[^\\u0000]*$";
+
+/// Variables of a program, and those of a shell.
+const VARIABLE: &str = "^[^=\\u0000]+$";
+const SHELL_VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
+
+/// Bash keeps these for itself.
+const BASH_OWN: [&str; 6] = ["BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"];
+
+/// Whole groups of four letters, the last one filled up.
+const BASE64: &str = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$";
+
+/// Linux's signals, by name or number.
+const SIGNAL: &str = "^((SIG)?(HUP|INT|QUIT|ILL|TRAP|ABRT|BUS|FPE|KILL|USR1|SEGV|USR2|PIPE|ALRM|TERM|STKFLT|CHLD|CONT\
+    |STOP|TSTP|TTIN|TTOU|URG|XCPU|XFSZ|VTALRM|PROF|WINCH|IO|PWR|SYS)|[1-9]|[1-5][0-9]|6[0-4])$";
+
+/// What `set -o` knows and a session can begin with.
+const SHELL_OPTIONS: [&str; 23] = [
+    "allexport",
+    "braceexpand",
+    "emacs",
+    "errexit",
+    "errtrace",
+    "functrace",
+    "hashall",
+    "histexpand",
+    "history",
+    "ignoreeof",
+    "interactive-comments",
+    "keyword",
+    "monitor",
+    "noclobber",
+    "noglob",
+    "nolog",
+    "notify",
+    "nounset",
+    "physical",
+    "pipefail",
+    "posix",
+    "vi",
+    "xtrace",
+];
+
+/// Merges every rule into the document.
+pub(super) fn add(document: &mut Value) {
+    for (name, rule) in schemas() {
+        merge(&mut document["components"]["schemas"][name], &rule);
+    }
+    for (operation, name, rule) in parameters() {
+        let all = document.pointer_mut(&format!("{operation}/parameters")).and_then(Value::as_array_mut);
+        let one = all.into_iter().flatten().find(|parameter| parameter["name"] == name);
+        merge(&mut one.unwrap_or_else(|| panic!("{operation} has no {name}"))["schema"], &rule);
+    }
+    for (operation, body) in bodies() {
+        let place = document.pointer_mut(&format!("{operation}/requestBody{}", super::made::JSON_SCHEMA));
+        *place.unwrap_or_else(|| panic!("nothing is at {operation}")) = body;
+    }
+}
+
+fn merge(into: &mut Value, rule: &Value) {
+    match (into, rule) {
+        (Value::Object(into), Value::Object(rule)) => {
+            for (key, value) in rule {
+                merge(into.entry(key).or_insert(Value::Null), value);
+            }
+        }
+        (into, rule) => *into = rule.clone(),
+    }
+}
+
+/// Exactly one of the two is given.
+fn either(one: &str, other: &str) -> Value {
+    json!([
+        { "required": [one], "properties": { one: { "not": { "type": "null" } }, other: { "type": "null" } } },
+        { "required": [other], "properties": { other: { "not": { "type": "null" } }, one: { "type": "null" } } },
+    ])
+}
+
+/// At most one of the two is given.
+fn not_both(one: &str, other: &str) -> Value {
+    json!([{ "properties": { one: { "type": "null" } } }, { "properties": { other: { "type": "null" } } }])
+}
+
+fn text() -> Value {
+    json!({ "pattern": NO_NUL })
+}
+
+fn at_least_one() -> Value {
+    json!({ "minimum": 1 })
+}
+
+/// A program's variables, of which `null` unsets one.
+fn variables() -> Value {
+    json!({ "propertyNames": { "pattern": VARIABLE }, "additionalProperties": { "pattern": NO_NUL } })
+}
+
+fn shell_variables() -> Value {
+    json!({
+        "propertyNames": { "pattern": SHELL_VARIABLE, "not": { "enum": BASH_OWN } },
+        "additionalProperties": { "pattern": NO_NUL },
+    })
+}
+
+/// What every command is asked for by.
+fn command() -> Value {
+    json!({
+        "oneOf": either("command", "argv"),
+        "properties": {
+            "command": text(), "argv": argv(), "cwd": text(), "env": variables(),
+            "timeout_ms": at_least_one(), "idle_timeout_ms": at_least_one(), "memory_bytes": memory(),
+        },
+    })
+}
+
+/// The first of them names the program.
+fn argv() -> Value {
+    json!({ "minItems": 1, "items": text(), "prefixItems": [{ "type": "string", "minLength": 1, "pattern": NO_NUL }] })
+}
+
+/// The kernel counts whole pages, and has no larger number.
+fn memory() -> Value {
+    json!({ "minimum": 65_536, "maximum": u64::MAX >> 1 })
+}
+
+fn labels() -> Value {
+    json!({
+        "maxProperties": 64,
+        "propertyNames": { "minLength": 1, "maxLength": 256 },
+        "additionalProperties": { "maxLength": 256 },
+    })
+}
+
+fn schemas() -> Vec<(&'static str, Value)> {
+    let mut exec = command();
+    merge(
+        &mut exec,
+        &json!({
+            "anyOf": not_both("stdin", "stdin_base64"),
+            "properties": { "stdin_base64": { "pattern": BASE64 }, "answer_bytes": { "maximum": 64 * 1024 * 1024 } },
+        }),
+    );
+    let size = json!({ "properties": {
+        "cols": { "minimum": 1, "maximum": 1000, "format": "uint16" },
+        "rows": { "minimum": 1, "maximum": 500, "format": "uint16" },
+    } });
+    let mut terminal = size.clone();
+    merge(
+        &mut terminal,
+        &json!({
+            "anyOf": not_both("command", "argv"),
+            "properties": {
+                "command": text(), "argv": argv(), "cwd": text(), "env": variables(), "term": text(),
+            },
+        }),
+    );
+    vec![
+        ("SandboxName", json!({ "pattern": SANDBOX })),
+        ("ProcessId", json!({ "pattern": ID, "not": { "enum": ["kill"] } })),
+        ("SessionId", json!({ "pattern": ID })),
+        ("TerminalId", json!({ "pattern": ID })),
+        ("Signal", json!({ "pattern": SIGNAL })),
+        ("ExecRequest", exec),
+        ("StartRequest", command()),
+        ("TerminalRequest", terminal),
+        ("WindowSize", size.clone()),
+        ("ResizeRequest", size),
+        (
+            "SessionRequest",
+            json!({ "properties": {
+            "cwd": text(), "env": shell_variables(), "options": { "items": { "enum": SHELL_OPTIONS } },
+        } }),
+        ),
+        (
+            "LogCondition",
+            json!({
+                "oneOf": either("text", "regex"),
+                "properties": { "text": { "minLength": 1 }, "regex": { "format": "regex" } },
+            }),
+        ),
+        ("ReadyCondition", json!({ "oneOf": ready() })),
+        ("PortCondition", json!({ "properties": { "port": { "minimum": 1, "maximum": 65_535, "format": "uint16" } } })),
+        (
+            "HttpCondition",
+            json!({ "properties": {
+            "path": { "pattern": "^/[!-~]*$" },
+            "status": { "minimum": 100, "maximum": 599, "format": "uint16" },
+        } }),
+        ),
+        (
+            "SandboxLimits",
+            json!({ "properties": {
+            "memory_bytes": memory(),
+            "pids": { "minimum": 1, "maximum": 4_194_304 },
+            "cpu_millis": { "minimum": 1, "maximum": 8_192_000 },
+        } }),
+        ),
+        ("CreateSandbox", json!({ "properties": { "env": variables(), "labels": labels() } })),
+        ("PatchSandbox", json!({ "properties": { "labels": labels() } })),
+        (
+            "CreateToken",
+            json!({ "properties": {
+            "name": { "maxLength": 256 }, "scopes": { "minItems": 1, "maxItems": 32 },
+            "expires_in_ms": { "maximum": 3_162_240_000_000_u64 },
+        } }),
+        ),
+        (
+            "Scope",
+            json!({ "properties": {
+            "sandboxes": { "pattern": "^[a-z0-9*-]{1,128}$" }, "verbs": { "minItems": 1 },
+        } }),
+        ),
+    ]
+}
+
+/// What is yet to be started has printed nothing from which to begin.
+fn ready() -> Value {
+    let log = json!({ "allOf": [
+        { "$ref": "#/components/schemas/LogCondition" }, { "properties": { "since": { "type": "null" } } },
+    ] });
+    let one = |word: &str, held: Value| {
+        json!({
+            "type": "object", "required": [word], "properties": { word: held }, "additionalProperties": false,
+        })
+    };
+    json!([one("log", log), one("port", json!({ "$ref": "#/components/schemas/PortCondition" }))])
+}
+
+/// What differs from place to place.
+fn parameters() -> Vec<(&'static str, &'static str, Value)> {
+    const PROCESSES: &str = "/paths/~1v1~1sandboxes~1{name}~1processes/get";
+    const PROCESS_OUTPUT: &str = "/paths/~1v1~1sandboxes~1{name}~1processes~1{id}~1output/get";
+    const TERMINAL_OUTPUT: &str = "/paths/~1v1~1sandboxes~1{name}~1terminals~1{id}~1output/get";
+    const TERMINAL_ATTACH: &str = "/paths/~1v1~1sandboxes~1{name}~1terminals~1{id}~1attach/get";
+    let label = json!({ "items": { "pattern": "=" } });
+    let page = json!({ "minimum": 1, "maximum": 16 * 1024 * 1024 });
+    // White space around it is no part of a header's value (RFC 9110, 5.5).
+    let key = json!({ "pattern": "^[ \\t]*[!-~]([ -~]{0,253}[!-~])?[ \\t]*$" });
+    vec![
+        ("/paths/~1v1~1sandboxes/get", "label", label.clone()),
+        ("/paths/~1v1~1sandboxes/post", "idempotency-key", key),
+        (PROCESSES, "label", label),
+        (PROCESS_OUTPUT, "limit", page.clone()),
+        (TERMINAL_OUTPUT, "limit", page),
+        (TERMINAL_ATTACH, "cols", json!({ "minimum": 1, "maximum": 1000, "format": "uint16" })),
+        (TERMINAL_ATTACH, "rows", json!({ "minimum": 1, "maximum": 500, "format": "uint16" })),
+    ]
+}
+
+/// Bodies that keep to more than their type does everywhere.
+fn bodies() -> Vec<(&'static str, Value)> {
+    let nothing = || json!({ "type": "null" });
+    // The user and the memory are those of the session.
+    let command = json!({ "properties": { "env": shell_variables(), "user": nothing(), "memory_bytes": nothing() } });
+    let mut queued = command.clone();
+    merge(&mut queued, &json!({ "properties": { "restart": { "enum": ["never"] }, "ready": nothing() } }));
+    let begun = json!({ "properties": { "env": { "propertyNames": { "pattern": SHELL_VARIABLE } } } });
+    let at_terminal = json!({ "properties": { "for": { "not": { "required": ["port"] } } } });
+    let named = json!({ "properties": { "name": { "type": "null", "description": "The path has it." } } });
+    vec![
+        ("/paths/~1v1~1sandboxes~1{name}/put", narrower("CreateSandbox", named)),
+        ("/paths/~1v1~1sandboxes~1{name}~1terminals~1{id}~1wait/post", narrower("WaitRequest", at_terminal)),
+        ("/paths/~1v1~1sandboxes~1{name}~1sessions~1{id}~1exec/post", narrower("ExecRequest", command)),
+        ("/paths/~1v1~1sandboxes~1{name}~1sessions~1{id}~1commands/post", narrower("StartRequest", queued)),
+        ("/paths/~1v1~1sandboxes~1{name}~1sessions~1{id}~1processes/post", narrower("StartRequest", begun)),
+    ]
+}
+
+fn narrower(schema: &str, rule: Value) -> Value {
+    json!({ "allOf": [{ "$ref": format!("#/components/schemas/{schema}") }, rule] })
+}
