@@ -5,7 +5,7 @@ import { UnreachableError } from "./failure.js";
 import type * as models from "./models.js";
 import type { Place } from "./place.js";
 import { Retry, sleep } from "./retry.js";
-import { type CallOptions, decode, encode, parse } from "./transport.js";
+import { type CallOptions, encode } from "./transport.js";
 import { collect } from "./wire.js";
 
 /** A path inside a sandbox; relative ones are below its working directory. Bytes, if it is no UTF-8. */

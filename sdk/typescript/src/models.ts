@@ -2,6 +2,12 @@
 //
 // Written by `sdk/generate` from the API's description; changes are lost.
 
+/** What to do where a member's name is taken. */
+export type ArchiveExisting = "replace" | "keep" | "refuse";
+
+/** The form of an archive. */
+export type ArchiveFormat = "tar" | "tar_zst" | "tar_gz" | "zip";
+
 /** What a client sends to a process. */
 export type AttachCommand = "close" | { stdin: StdinPiece } | { signal: SignalRequest };
 
@@ -62,6 +68,42 @@ export interface CreateToken {
   readonly scopes: readonly Scope[];
 }
 
+/** A file was edited. */
+export interface EditReceipt {
+  /** As it is now. */
+  readonly file: FileInfo;
+  /** For each replacement the lines, as they were before it, where it was done. */
+  readonly lines: readonly readonly number[][];
+}
+
+/** Replace exact texts in a file: all of them, one after the other, or none. */
+export interface EditRequest {
+  /** The replacements. */
+  readonly edits: readonly EditText[];
+  /** How the texts are put into JSON. */
+  readonly encoding?: Encoding | undefined;
+  /** Only if the file is in the state with this tag. */
+  readonly ifMatch?: string | undefined;
+  /** The file. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** The user to edit as. */
+  readonly user?: string | undefined;
+}
+
+/** One replacement. */
+export interface EditText {
+  /** It may be there any number of times, at least once. Each is replaced. */
+  readonly all?: boolean | undefined;
+  /** How often it must be there: once, if not given. Each is replaced. */
+  readonly count?: number | undefined;
+  /** What takes its place. */
+  readonly new: string;
+  /** The text that is there. */
+  readonly old: string;
+}
+
 /** How bytes are put into JSON. */
 export type Encoding = "utf8" | "base64";
 
@@ -115,7 +157,7 @@ export interface ErrorBody {
 }
 
 /** What went wrong, as a stable name. */
-export type ErrorCode = "UNAUTHORIZED" | "FORBIDDEN" | "ROUTE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "IDEMPOTENCY_CONFLICT" | "TOKEN_NOT_FOUND" | "TOKEN_LIMIT" | "SANDBOX_NOT_FOUND" | "SANDBOX_DIFFERS" | "SANDBOX_PAUSED" | "SANDBOX_LIMIT" | "AGENT_UNAVAILABLE" | "SHUTTING_DOWN" | "TOO_MANY_CONNECTIONS" | "VALIDATION_FAILED" | "COMMAND_NOT_FOUND" | "NOT_EXECUTABLE" | "CWD_NOT_FOUND" | "USER_NOT_FOUND" | "ARGUMENTS_TOO_LONG" | "PROCESS_NOT_FOUND" | "PROCESS_ALREADY_EXISTS" | "PROCESS_ENDED" | "PROCESS_LIMIT" | "STDIN_NOT_OPEN" | "STDIN_GAP" | "SESSION_NOT_FOUND" | "SESSION_ALREADY_EXISTS" | "SESSION_TERMINATED" | "SESSION_ALIVE" | "SESSION_BUSY" | "SESSION_LIMIT" | "COMMAND_CANCELLED" | "SHELL_NOT_SUPPORTED" | "TERMINAL_NOT_FOUND" | "TERMINAL_ALREADY_EXISTS" | "TERMINAL_ENDED" | "TERMINAL_READ_ONLY" | "PORT_CLOSED" | "PREVIEW_NOT_FOUND" | "PREVIEW_ASLEEP" | "PREVIEW_BUSY" | "PREVIEW_BROKEN" | "PREVIEW_LIMIT" | "MISDIRECTED" | "WAIT_TIMEOUT" | "LIMIT_UNAVAILABLE" | "ISOLATION_UNAVAILABLE" | "PAUSE_UNAVAILABLE" | "STORAGE_BUSY" | "SANDBOX_GONE" | "DISK_FULL" | "INTERNAL";
+export type ErrorCode = "UNAUTHORIZED" | "FORBIDDEN" | "ROUTE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "UPGRADE_REQUIRED" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "IDEMPOTENCY_CONFLICT" | "TOKEN_NOT_FOUND" | "TOKEN_LIMIT" | "SANDBOX_NOT_FOUND" | "SANDBOX_DIFFERS" | "SANDBOX_PAUSED" | "SANDBOX_STOPPED" | "SANDBOX_LIMIT" | "AGENT_UNAVAILABLE" | "SHUTTING_DOWN" | "SERVER_UNREACHABLE" | "TOO_MANY_CONNECTIONS" | "VALIDATION_FAILED" | "COMMAND_NOT_FOUND" | "NOT_EXECUTABLE" | "CWD_NOT_FOUND" | "USER_NOT_FOUND" | "ARGUMENTS_TOO_LONG" | "PROCESS_NOT_FOUND" | "PROCESS_ALREADY_EXISTS" | "PROCESS_ENDED" | "PROCESS_LIMIT" | "STDIN_NOT_OPEN" | "STDIN_GAP" | "SESSION_NOT_FOUND" | "SESSION_ALREADY_EXISTS" | "SESSION_TERMINATED" | "SESSION_ALIVE" | "SESSION_BUSY" | "SESSION_LIMIT" | "COMMAND_CANCELLED" | "SHELL_NOT_SUPPORTED" | "TERMINAL_NOT_FOUND" | "TERMINAL_ALREADY_EXISTS" | "TERMINAL_ENDED" | "TERMINAL_READ_ONLY" | "PORT_CLOSED" | "PREVIEW_NOT_FOUND" | "PREVIEW_ASLEEP" | "PREVIEW_BUSY" | "PREVIEW_BROKEN" | "PREVIEW_LIMIT" | "MISDIRECTED" | "WAIT_TIMEOUT" | "LIMIT_UNAVAILABLE" | "ISOLATION_UNAVAILABLE" | "PAUSE_UNAVAILABLE" | "STORAGE_BUSY" | "SANDBOX_GONE" | "DISK_FULL" | "DISK_READ_ONLY" | "INTERNAL" | "FILE_NOT_FOUND" | "FILE_EXISTS" | "IS_DIRECTORY" | "NOT_DIRECTORY" | "NOT_REGULAR_FILE" | "DIRECTORY_NOT_EMPTY" | "PERMISSION_DENIED" | "NO_SPACE" | "FILE_TOO_LARGE" | "READ_ONLY" | "NAME_TOO_LONG" | "TOO_MANY_LINKS" | "PATH_ESCAPES" | "CROSS_DEVICE" | "RESOURCE_BUSY" | "TOO_MANY_FILES" | "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE" | "CONTENT_MISMATCH" | "FILE_LIMIT" | "OPERATION_INTERRUPTED" | "FILESYSTEM_UNSUPPORTED" | "FILESYSTEM_ERROR";
 
 /** A text that may be no UTF-8. */
 export interface ExactText {
@@ -198,10 +240,110 @@ export interface ExposePort {
   readonly wake?: boolean | undefined;
 }
 
+/** So many things were done. */
+export interface FileCount {
+  /** How many. */
+  readonly count: number;
+}
+
+/** Whether something is there. */
+export interface FileExists {
+  /** Whether. */
+  readonly exists: boolean;
+  /** What it is, links followed. */
+  readonly kind?: FileKind | undefined;
+}
+
+/** What is known of one file. */
+export interface FileInfo {
+  /** Bytes that it takes on the disk: fewer than its length if it has holes. */
+  readonly allocated: number;
+  /** Tells two states of it apart, for `If-Match` and `If-None-Match`. */
+  readonly etag: string;
+  /** Its group, as numbered inside. */
+  readonly gid: number;
+  /** What it is. */
+  readonly kind: FileKind;
+  /** How many names it has. */
+  readonly links: number;
+  /** Permission bits, in octal: `0644`. */
+  readonly mode: string;
+  /** When its content last changed. */
+  readonly modified: Timestamp;
+  /** Its path: in a list below the directory that was listed, else as it was asked for. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+  /** Its length in bytes. */
+  readonly size: number;
+  /** Where it leads, if it is a symbolic link. */
+  readonly target?: string | undefined;
+  /** The same exactly, if it is no UTF-8. */
+  readonly targetBase64?: string | undefined;
+  /** Its owner, as numbered inside. */
+  readonly uid: number;
+}
+
+/** What a name stands for. */
+export type FileKind = "file" | "directory" | "symlink" | "fifo" | "socket" | "character_device" | "block_device";
+
+/** A page of a list. */
+export interface FileList {
+  /** The entries. */
+  readonly entries: readonly FileInfo[];
+  /** Give this as `after` for the next page; not there on the last. */
+  readonly next?: string | undefined;
+  /** So many directories below could not be read. */
+  readonly unreadable: number;
+}
+
+/** How a list that is streamed ended. */
+export interface FileListEnd {
+  /** Give this as `after` to go on; not there if that was all. */
+  readonly next?: string | undefined;
+  /** So many directories below could not be read. */
+  readonly unreadable: number;
+}
+
+/** One line of a list that is streamed. */
+export type FileListLine = { entry: FileInfo } | { end: FileListEnd } | { error: ErrorBody };
+
+/** A file's content as text. */
+export interface FileText {
+  /** What was read of it. */
+  readonly data: string;
+  /** How it is put into JSON. */
+  readonly encoding: Encoding;
+  /** The file. */
+  readonly file: FileInfo;
+  /** Bytes that are no UTF-8 were replaced. */
+  readonly replaced: boolean;
+}
+
 /** Asks for a new session that holds what another one does. */
 export interface ForkRequest {
   /** The id of the new one; made up if not given. */
   readonly id?: SessionId | undefined;
+}
+
+/** Rename, move or copy. */
+export interface FromToRequest {
+  /** What. */
+  readonly from?: string | undefined;
+  /** The same exactly. */
+  readonly fromBase64?: string | undefined;
+  /** Make the directories above the new name that are missing. */
+  readonly parents?: boolean | undefined;
+  /** Directories with all that is in them; for a copy only. */
+  readonly recursive?: boolean | undefined;
+  /** Replace what is there; a copy merges directories. */
+  readonly replace?: boolean | undefined;
+  /** Its new name. */
+  readonly to?: string | undefined;
+  /** The same exactly. */
+  readonly toBase64?: string | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
 }
 
 /** Output that can no longer be read: the log had to drop it. */
@@ -210,6 +352,53 @@ export interface Gap {
   readonly from: number;
   /** First position after it that can. */
   readonly to: number;
+}
+
+/** Names that were found, in order. */
+export interface GlobAnswer {
+  /** The names. */
+  readonly entries: readonly GlobEntry[];
+  /** Directories that could not be read. */
+  readonly troubles: number;
+  /** Why there may be more. */
+  readonly truncated?: SearchTruncated | undefined;
+}
+
+/** A name that was found. */
+export interface GlobEntry {
+  /** What it is. */
+  readonly kind: GlobKind;
+  /** Its path. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+}
+
+/** What a name that was found stands for. */
+export type GlobKind = "file" | "directory" | "symlink" | "other";
+
+/** Find names below a directory. */
+export interface GlobRequest {
+  /** How many levels; all if not given. */
+  readonly depth?: number | undefined;
+  /** Globs of what is left out. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Names that begin with a dot, too. */
+  readonly hidden?: boolean | undefined;
+  /** What `.gitignore` and `.ignore` name, too. */
+  readonly ignored?: boolean | undefined;
+  /** Names in all (10000). */
+  readonly maxMatches?: number | undefined;
+  /** The directory. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** Patterns over the path below the directory: `*` and `?` stay within a name, `**` does not. */
+  readonly patterns: readonly string[];
+  /** How long it may take (60 s). */
+  readonly timeout?: number | undefined;
+  /** The user to look as. */
+  readonly user?: string | undefined;
 }
 
 /** An HTTP request that must be answered. */
@@ -277,6 +466,42 @@ export interface LogMatch {
   readonly stream: Stream;
 }
 
+/** A directory was asked for. */
+export interface MakeDirectoryReceipt {
+  /** It was not there before. */
+  readonly created: boolean;
+  /** The directory. */
+  readonly file: FileInfo;
+}
+
+/** Make a directory. */
+export interface MakeDirectoryRequest {
+  /** Its permission bits, in octal; else 0755. */
+  readonly mode?: string | undefined;
+  /** Those above it too; and it is no error that it is there. */
+  readonly parents?: boolean | undefined;
+  /** The directory. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Set permission bits. */
+export interface ModeRequest {
+  /** In octal: `0755`. */
+  readonly mode: string;
+  /** What. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** Of all that is in it, too. */
+  readonly recursive?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
 /** A new token. The only time that its secret is told. */
 export interface NewToken {
   /** What it is. */
@@ -334,6 +559,41 @@ export interface OutputPage {
   readonly nextCursor: number;
 }
 
+/** How a tree is packed. */
+export interface PackOptions {
+  /** Globs of what is left out. */
+  readonly exclude: readonly string[];
+  /** The form. */
+  readonly format: ArchiveFormat;
+  /** Leave out what `.gitignore` and `.ignore` name. */
+  readonly gitignore: boolean;
+  /** Globs that a file must match, if there is any. */
+  readonly include: readonly string[];
+}
+
+/** Where a hunk went in. */
+export interface PatchHunk {
+  /** Its lines fit letter by letter; else blanks or typographic signs differ. */
+  readonly exact: boolean;
+  /** How many lines of context at each end were not looked at. */
+  readonly fuzz: number;
+  /** The line of the old file, counted from one. */
+  readonly line: number;
+  /** How many lines from where it should be. */
+  readonly offset: number;
+}
+
+/** What a patch did to a file. */
+export type PatchOutcome = "created" | "changed" | "deleted" | "renamed" | "copied";
+
+/** A patch was applied. */
+export interface PatchReceipt {
+  /** Nothing was changed: it was only looked whether it fits. */
+  readonly dryRun: boolean;
+  /** Its files. */
+  readonly files: readonly PatchedFile[];
+}
+
 /** Change what can be changed while it lives. What is left out stays. */
 export interface PatchSandbox {
   /** Never stop it for want of use. */
@@ -342,6 +602,24 @@ export interface PatchSandbox {
   readonly labels?: Readonly<Record<string, string | null>> | undefined;
   /** Stop it when nobody used it for so long. 0: never. */
   readonly sleepAfterMs?: number | undefined;
+}
+
+/** One file of a patch. */
+export interface PatchedFile {
+  /** Lines that are new. */
+  readonly added: number;
+  /** The name that it had, or the file that it is a copy of. */
+  readonly from?: string | undefined;
+  /** Where its hunks went in. */
+  readonly hunks: readonly PatchHunk[];
+  /** What happened to it. */
+  readonly outcome: PatchOutcome;
+  /** Its path, after the patch if it is still there. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+  /** Lines that went. */
+  readonly removed: number;
 }
 
 /** When a port counts as open. */
@@ -453,7 +731,7 @@ export interface ProcessList {
 export type ProcessState = "starting" | "running" | "lingering" | "ended";
 
 /** When a process counts as ready. */
-export type ReadyCondition = { log: LogCondition } | { port: PortCondition };
+export type ReadyCondition = { log: unknown } | { port: PortCondition };
 
 /** Asks for another window size. */
 export interface ResizeRequest {
@@ -521,8 +799,15 @@ export interface SandboxInfo {
   readonly limits: SandboxLimits;
   /** Its name. */
   readonly name: SandboxName;
+  /**
+   * Why commands are not walled off from the agent, where that was wished for and could not be had. Only an agent
+   * that is the entrypoint of a container goes on then: the container is the wall.
+   */
+  readonly notIsolated?: string | undefined;
   /** Processes that are not over. */
   readonly processes: number;
+  /** Sessions whose shell is alive, idle ones too. */
+  readonly sessions?: number | undefined;
   /** How it is. */
   readonly state: SandboxState;
   /** Terminals whose program is not over. */
@@ -629,6 +914,143 @@ export interface ScreenInfo {
   readonly whole: boolean;
 }
 
+/** A whole search. */
+export interface SearchAnswer {
+  /** Files, if only files or counts were asked for; and those that match and are not text. */
+  readonly files: readonly SearchFile[];
+  /** Lines of files. */
+  readonly matches: readonly SearchMatch[];
+  /** What it came to. */
+  readonly summary: SearchSummary;
+}
+
+/** What to do with files that hold a NUL byte. */
+export type SearchBinary = "skip" | "report" | "text";
+
+/** Whether capital letters matter. */
+export type SearchCase = "sensitive" | "insensitive" | "smart";
+
+/** How much is told of a file. */
+export type SearchDetail = "lines" | "files" | "counts";
+
+/** A file in which something was found. */
+export interface SearchFile {
+  /** How many lines of it match; not known of a file that is not text. */
+  readonly matches?: number | undefined;
+  /** The file. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+}
+
+/** One line of a search that is streamed. */
+export type SearchLine = { match: SearchMatch } | { file: SearchFile } | { binary: SearchFile } | { end: SearchSummary } | { error: ErrorBody };
+
+/** A line that was found. */
+export interface SearchMatch {
+  /** The same behind. */
+  readonly cutAfter?: number | undefined;
+  /** Bytes of a long line that are not told, before and behind. */
+  readonly cutBefore?: number | undefined;
+  /** Counted from one. */
+  readonly line: number;
+  /** Where in the file its first byte is. */
+  readonly offset: number;
+  /** The file. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+  /** Whether it matches. */
+  readonly role: SearchRole;
+  /** Where in its bytes the matches are. */
+  readonly spans: readonly SearchSpan[];
+  /** The line, with its end; for a match across lines all of them. */
+  readonly text: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly textBase64?: string | undefined;
+}
+
+/** Search the files below a directory. */
+export interface SearchRequest {
+  /** Lines told after each match. */
+  readonly after?: number | undefined;
+  /** Lines told before each match. */
+  readonly before?: number | undefined;
+  /** Files that are not text. */
+  readonly binary?: SearchBinary | undefined;
+  /** Whether capital letters matter. */
+  readonly case?: SearchCase | undefined;
+  /** How many levels; all if not given. */
+  readonly depth?: number | undefined;
+  /** How much is told. */
+  readonly detail?: SearchDetail | undefined;
+  /** Globs of what is left out. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Names that begin with a dot, too. */
+  readonly hidden?: boolean | undefined;
+  /** What `.gitignore` and `.ignore` name, too. */
+  readonly ignored?: boolean | undefined;
+  /** Globs that a file must match, if there is any. Without a slash: names at any depth. */
+  readonly include?: readonly string[] | undefined;
+  /** Bytes that are told (16 MiB). */
+  readonly maxBytes?: number | undefined;
+  /** Matches in all (10000). */
+  readonly maxMatches?: number | undefined;
+  /** Matches in one file. */
+  readonly maxMatchesPerFile?: number | undefined;
+  /** The directory, or a file. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** What to look for. */
+  readonly pattern: string;
+  /** In the order of names: the same each time, and slower. */
+  readonly sorted?: boolean | undefined;
+  /** How it is read. */
+  readonly syntax?: SearchSyntax | undefined;
+  /** How long it may take (60 s). */
+  readonly timeout?: number | undefined;
+  /** The user to search as. */
+  readonly user?: string | undefined;
+  /** Only whole words. */
+  readonly words?: boolean | undefined;
+}
+
+/** What a told line is. */
+export type SearchRole = "match" | "before" | "after";
+
+/** A part of a line, in bytes. */
+export interface SearchSpan {
+  /** The byte behind it. */
+  readonly end: number;
+  /** Its first byte. */
+  readonly start: number;
+}
+
+/** What a search came to. */
+export interface SearchSummary {
+  /** Bytes of files that were read. */
+  readonly bytesRead: number;
+  /** Files that were searched. */
+  readonly files: number;
+  /** Files in which something was found. */
+  readonly filesMatched: number;
+  /** The first of them, for people. */
+  readonly firstTroubles: readonly string[];
+  /** Matches that were told. */
+  readonly matches: number;
+  /** Files and directories that could not be searched. */
+  readonly troubles: number;
+  /** Why there may be more. */
+  readonly truncated?: SearchTruncated | undefined;
+}
+
+/** How the text of a pattern is read. */
+export type SearchSyntax = "regex" | "multiline" | "multiline_dot_all" | "fixed";
+
+/** Why there may be more than was told. */
+export type SearchTruncated = "matches" | "bytes" | "time" | "cancelled";
+
 /** Names a session within its sandbox. */
 export type SessionId = string;
 
@@ -674,12 +1096,14 @@ export interface SessionRequest {
   /** Its id; made up if not given. */
   readonly id?: SessionId | undefined;
   /** `set -o` options that are on from the beginning, such as `pipefail`. */
-  readonly options?: readonly string[] | undefined;
+  readonly options?: readonly SessionRequestOptionsItem[] | undefined;
   /** Ends each of its commands after so long, unless the command says otherwise. */
   readonly timeout?: number | undefined;
   /** User inside, for the whole session: a name, a number, or either with `:group`. */
   readonly user?: string | undefined;
 }
+
+export type SessionRequestOptionsItem = "allexport" | "braceexpand" | "emacs" | "errexit" | "errtrace" | "functrace" | "hashall" | "histexpand" | "history" | "ignoreeof" | "interactive-comments" | "keyword" | "monitor" | "noclobber" | "noglob" | "nolog" | "notify" | "nounset" | "physical" | "pipefail" | "posix" | "vi" | "xtrace";
 
 /** What a session is doing. */
 export type SessionState = "ready" | "busy" | "dead";
@@ -744,6 +1168,16 @@ export interface SignalRequest {
 
 /** Whom a signal is for. */
 export type SignalScope = "main" | "tree";
+
+/** A member of an archive that was not made. */
+export interface SkippedMember {
+  /** Its path in the archive. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+  /** Why. */
+  readonly why: string;
+}
 
 /** Everything that a session remembers. */
 export interface SnapshotInfo {
@@ -833,6 +1267,24 @@ export type StopReason = "asked" | "idle" | "host_lost";
 
 /** Which of a command's two outputs. */
 export type Stream = "stdout" | "stderr";
+
+/** Make a symbolic link. */
+export interface SymlinkRequest {
+  /** Make the directories above it that are missing. */
+  readonly parents?: boolean | undefined;
+  /** Its name. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** Replace what is there, if it is no directory. */
+  readonly replace?: boolean | undefined;
+  /** Where it leads; taken as it is. */
+  readonly target?: string | undefined;
+  /** The same exactly. */
+  readonly targetBase64?: string | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
 
 /** What a terminal's client sends in text frames. */
 export type TerminalCommand = { resize: WindowSize } | { signal: SignalRequest };
@@ -946,6 +1398,44 @@ export interface Truncation {
   readonly tail: string;
 }
 
+/** How an archive is unpacked. */
+export interface UnpackOptions {
+  /** What to do where a name is taken. */
+  readonly existing: ArchiveExisting;
+  /** Its form; told by how it begins if not given. */
+  readonly format?: ArchiveFormat | undefined;
+  /** Bytes of files at most; as many as the disk takes if not given. */
+  readonly maxBytes?: number | undefined;
+  /** Members at most (1000000). */
+  readonly maxEntries?: number | undefined;
+  /** Leading names of paths that are dropped. */
+  readonly strip: number;
+}
+
+/** An archive was unpacked. */
+export interface UnpackReceipt {
+  /** Bytes written to files. */
+  readonly bytes: number;
+  /** Directories that the archive names. */
+  readonly directories: number;
+  /** Files that were made. */
+  readonly files: number;
+  /** The first of them. */
+  readonly firstSkipped: readonly SkippedMember[];
+  /** Its form. */
+  readonly format: ArchiveFormat;
+  /** Links and named pipes. */
+  readonly links: number;
+  /** Members that were not made: devices and sockets, or names that are taken. */
+  readonly skipped: number;
+}
+
+/** Files were written. */
+export interface UploadReceipt {
+  /** Each of them. */
+  readonly files: readonly WriteReceipt[];
+}
+
 /** What may be done. */
 export type Verb = "read" | "exec" | "admin";
 
@@ -975,6 +1465,43 @@ export interface WaitRequest {
 export interface WindowSize {
   readonly cols: number;
   readonly rows: number;
+}
+
+/** Write a file whose content is in the request. */
+export interface WriteFileRequest {
+  /** Add to its end. */
+  readonly append?: boolean | undefined;
+  /** The content. */
+  readonly data: string;
+  /** How it is put into JSON. */
+  readonly encoding?: Encoding | undefined;
+  /** Only if it is not there. */
+  readonly ifAbsent?: boolean | undefined;
+  /** Only if it is in the state with this tag. */
+  readonly ifMatch?: string | undefined;
+  /** Permission bits, in octal. Else those that it has, or 0644. */
+  readonly mode?: string | undefined;
+  /** Make the directories above it that are missing. */
+  readonly parents?: boolean | undefined;
+  /** The file. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** A file was written. */
+export interface WriteReceipt {
+  /**
+   * It was replaced in one step. If not, it was changed where it is: its directory may not be written, its owner
+   * not be given, or something was added to its end.
+   */
+  readonly atomic: boolean;
+  /** It was not there before. */
+  readonly created: boolean;
+  /** As it is now. */
+  readonly file: FileInfo;
 }
 
 /** Asks for one command, run to its end. Exactly one of `command` and `argv` is given. */
@@ -1098,7 +1625,7 @@ export interface SessionOptions {
   /** Its id; made up if not given. */
   readonly id?: SessionId | undefined;
   /** `set -o` options that are on from the beginning, such as `pipefail`. */
-  readonly options?: readonly string[] | undefined;
+  readonly options?: readonly SessionRequestOptionsItem[] | undefined;
   /** Ends each of its commands after so long, unless the command says otherwise. */
   readonly timeout?: number | undefined;
   /** User inside, for the whole session: a name, a number, or either with `:group`. */
@@ -1166,6 +1693,114 @@ export interface ExposeOptions {
   readonly wake?: boolean | undefined;
 }
 
+/** Make a directory. */
+export interface MakeDirectoryOptions {
+  /** Its permission bits, in octal; else 0755. */
+  readonly mode?: string | undefined;
+  /** Those above it too; and it is no error that it is there. */
+  readonly parents?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Rename, move or copy. */
+export interface RenameOptions {
+  /** Make the directories above the new name that are missing. */
+  readonly parents?: boolean | undefined;
+  /** Replace what is there; a copy merges directories. */
+  readonly replace?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Rename, move or copy. */
+export interface CopyOptions {
+  /** Make the directories above the new name that are missing. */
+  readonly parents?: boolean | undefined;
+  /** Directories with all that is in them; for a copy only. */
+  readonly recursive?: boolean | undefined;
+  /** Replace what is there; a copy merges directories. */
+  readonly replace?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Set permission bits. */
+export interface ModeOptions {
+  /** Of all that is in it, too. */
+  readonly recursive?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Make a symbolic link. */
+export interface SymlinkOptions {
+  /** Make the directories above it that are missing. */
+  readonly parents?: boolean | undefined;
+  /** Replace what is there, if it is no directory. */
+  readonly replace?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Search the files below a directory. */
+export interface SearchOptions {
+  /** Lines told after each match. */
+  readonly after?: number | undefined;
+  /** Lines told before each match. */
+  readonly before?: number | undefined;
+  /** Files that are not text. */
+  readonly binary?: SearchBinary | undefined;
+  /** Whether capital letters matter. */
+  readonly case?: SearchCase | undefined;
+  /** How many levels; all if not given. */
+  readonly depth?: number | undefined;
+  /** How much is told. */
+  readonly detail?: SearchDetail | undefined;
+  /** Globs of what is left out. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Names that begin with a dot, too. */
+  readonly hidden?: boolean | undefined;
+  /** What `.gitignore` and `.ignore` name, too. */
+  readonly ignored?: boolean | undefined;
+  /** Globs that a file must match, if there is any. Without a slash: names at any depth. */
+  readonly include?: readonly string[] | undefined;
+  /** Bytes that are told (16 MiB). */
+  readonly maxBytes?: number | undefined;
+  /** Matches in all (10000). */
+  readonly maxMatches?: number | undefined;
+  /** Matches in one file. */
+  readonly maxMatchesPerFile?: number | undefined;
+  /** In the order of names: the same each time, and slower. */
+  readonly sorted?: boolean | undefined;
+  /** How it is read. */
+  readonly syntax?: SearchSyntax | undefined;
+  /** How long it may take (60 s). */
+  readonly timeout?: number | undefined;
+  /** The user to search as. */
+  readonly user?: string | undefined;
+  /** Only whole words. */
+  readonly words?: boolean | undefined;
+}
+
+/** Find names below a directory. */
+export interface GlobOptions {
+  /** How many levels; all if not given. */
+  readonly depth?: number | undefined;
+  /** Globs of what is left out. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Names that begin with a dot, too. */
+  readonly hidden?: boolean | undefined;
+  /** What `.gitignore` and `.ignore` name, too. */
+  readonly ignored?: boolean | undefined;
+  /** Names in all (10000). */
+  readonly maxMatches?: number | undefined;
+  /** How long it may take (60 s). */
+  readonly timeout?: number | undefined;
+  /** The user to look as. */
+  readonly user?: string | undefined;
+}
+
 /** The types by their names. */
 export interface Types {
   AttachCommand: AttachCommand;
@@ -1174,6 +1809,9 @@ export interface Types {
   Capture: Capture;
   CreateSandbox: CreateSandbox;
   CreateToken: CreateToken;
+  EditReceipt: EditReceipt;
+  EditRequest: EditRequest;
+  EditText: EditText;
   EndRecord: EndRecord;
   ErrorAnswer: ErrorAnswer;
   ErrorBody: ErrorBody;
@@ -1181,8 +1819,19 @@ export interface Types {
   ExecRequest: ExecRequest;
   ExecResult: ExecResult;
   ExposePort: ExposePort;
+  FileCount: FileCount;
+  FileExists: FileExists;
+  FileInfo: FileInfo;
+  FileList: FileList;
+  FileListEnd: FileListEnd;
+  FileListLine: FileListLine;
+  FileText: FileText;
   ForkRequest: ForkRequest;
+  FromToRequest: FromToRequest;
   Gap: Gap;
+  GlobAnswer: GlobAnswer;
+  GlobEntry: GlobEntry;
+  GlobRequest: GlobRequest;
   HttpCondition: HttpCondition;
   InterruptReceipt: InterruptReceipt;
   KillAllRequest: KillAllRequest;
@@ -1191,12 +1840,19 @@ export interface Types {
   LinkRequest: LinkRequest;
   LogCondition: LogCondition;
   LogMatch: LogMatch;
+  MakeDirectoryReceipt: MakeDirectoryReceipt;
+  MakeDirectoryRequest: MakeDirectoryRequest;
+  ModeRequest: ModeRequest;
   NewToken: NewToken;
   NotCarriedInfo: NotCarriedInfo;
   OutputEnd: OutputEnd;
   OutputEvent: OutputEvent;
   OutputPage: OutputPage;
+  PackOptions: PackOptions;
+  PatchHunk: PatchHunk;
+  PatchReceipt: PatchReceipt;
   PatchSandbox: PatchSandbox;
+  PatchedFile: PatchedFile;
   PortCondition: PortCondition;
   PortInfo: PortInfo;
   PortList: PortList;
@@ -1219,6 +1875,13 @@ export interface Types {
   SandboxUsage: SandboxUsage;
   Scope: Scope;
   ScreenInfo: ScreenInfo;
+  SearchAnswer: SearchAnswer;
+  SearchFile: SearchFile;
+  SearchLine: SearchLine;
+  SearchMatch: SearchMatch;
+  SearchRequest: SearchRequest;
+  SearchSpan: SearchSpan;
+  SearchSummary: SearchSummary;
   SessionInfo: SessionInfo;
   SessionList: SessionList;
   SessionRequest: SessionRequest;
@@ -1228,10 +1891,12 @@ export interface Types {
   ShellVariable: ShellVariable;
   SignalReceipt: SignalReceipt;
   SignalRequest: SignalRequest;
+  SkippedMember: SkippedMember;
   SnapshotInfo: SnapshotInfo;
   StartRequest: StartRequest;
   StdinPiece: StdinPiece;
   StdinReceipt: StdinReceipt;
+  SymlinkRequest: SymlinkRequest;
   TerminalCommand: TerminalCommand;
   TerminalExit: TerminalExit;
   TerminalFrame: TerminalFrame;
@@ -1242,10 +1907,15 @@ export interface Types {
   TokenInfo: TokenInfo;
   TokenList: TokenList;
   Truncation: Truncation;
+  UnpackOptions: UnpackOptions;
+  UnpackReceipt: UnpackReceipt;
+  UploadReceipt: UploadReceipt;
   WaitAnswer: WaitAnswer;
   WaitFor: WaitFor;
   WaitRequest: WaitRequest;
   WindowSize: WindowSize;
+  WriteFileRequest: WriteFileRequest;
+  WriteReceipt: WriteReceipt;
   ExecOptions: ExecOptions;
   SessionExecOptions: SessionExecOptions;
   StartOptions: StartOptions;
@@ -1255,6 +1925,13 @@ export interface Types {
   SandboxOptions: SandboxOptions;
   SandboxChanges: SandboxChanges;
   ExposeOptions: ExposeOptions;
+  MakeDirectoryOptions: MakeDirectoryOptions;
+  RenameOptions: RenameOptions;
+  CopyOptions: CopyOptions;
+  ModeOptions: ModeOptions;
+  SymlinkOptions: SymlinkOptions;
+  SearchOptions: SearchOptions;
+  GlobOptions: GlobOptions;
 }
 
 /** How each type is spelled on the wire: our name, its name, and what it holds if that must be looked at. */
@@ -1265,6 +1942,9 @@ export const shapes = {
   Capture: { fields: [["bytes", "bytes"], ["data", "data"], ["encoding", "encoding"], ["replaced", "replaced"], ["truncated", "truncated", "Truncation"]] },
   CreateSandbox: { fields: [["env", "env"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["name", "name"], ["sleepAfterMs", "sleep_after_ms"]] },
   CreateToken: { fields: [["expiresIn", "expires_in_ms"], ["name", "name"], ["scopes", "scopes", "Scope[]"]] },
+  EditReceipt: { fields: [["file", "file", "FileInfo"], ["lines", "lines"]] },
+  EditRequest: { fields: [["edits", "edits", "EditText[]"], ["encoding", "encoding"], ["ifMatch", "if_match"], ["path", "path"], ["pathBase64", "path_base64"], ["user", "user"]] },
+  EditText: { fields: [["all", "all"], ["count", "count"], ["new", "new"], ["old", "old"]] },
   EndRecord: { fields: [["code", "code"], ["cpuSystem", "cpu_system_ms"], ["cpuUser", "cpu_user_ms"], ["duration", "duration_ms"], ["endedAt", "ended_at", "date"], ["maxRssBytes", "max_rss_bytes"], ["oomKilled", "oom_killed"], ["reason", "reason"], ["signal", "signal"], ["startedAt", "started_at", "date"], ["survivors", "survivors"], ["timedOut", "timed_out"]] },
   ErrorAnswer: { fields: [["error", "error", "ErrorBody"]] },
   ErrorBody: { fields: [["code", "code"], ["details", "details"], ["hint", "hint"], ["message", "message"]] },
@@ -1272,8 +1952,19 @@ export const shapes = {
   ExecRequest: { fields: [["answerBytes", "answer_bytes"], ["argv", "argv"], ["background", "background"], ["command", "command"], ["cwd", "cwd"], ["encoding", "encoding"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["onDisconnect", "on_disconnect"], ["stdin", "stdin"], ["stdinBase64", "stdin_base64"], ["timeout", "timeout_ms"], ["user", "user"]] },
   ExecResult: { fields: [["cursor", "cursor"], ["end", "end", "EndRecord"], ["id", "id"], ["sessionReset", "session_reset"], ["stderr", "stderr", "Capture"], ["stdout", "stdout", "Capture"]] },
   ExposePort: { fields: [["keepPrefix", "keep_prefix"], ["name", "name"], ["token", "token"], ["visibility", "visibility"], ["wake", "wake"]] },
+  FileCount: { fields: [["count", "count"]] },
+  FileExists: { fields: [["exists", "exists"], ["kind", "kind"]] },
+  FileInfo: { fields: [["allocated", "allocated"], ["etag", "etag"], ["gid", "gid"], ["kind", "kind"], ["links", "links"], ["mode", "mode"], ["modified", "modified", "date"], ["path", "path"], ["pathBase64", "path_base64"], ["size", "size"], ["target", "target"], ["targetBase64", "target_base64"], ["uid", "uid"]] },
+  FileList: { fields: [["entries", "entries", "FileInfo[]"], ["next", "next"], ["unreadable", "unreadable"]] },
+  FileListEnd: { fields: [["next", "next"], ["unreadable", "unreadable"]] },
+  FileListLine: { choice: [["entry", "entry", "FileInfo"], ["end", "end", "FileListEnd"], ["error", "error", "ErrorBody"]] },
+  FileText: { fields: [["data", "data"], ["encoding", "encoding"], ["file", "file", "FileInfo"], ["replaced", "replaced"]] },
   ForkRequest: { fields: [["id", "id"]] },
+  FromToRequest: { fields: [["from", "from"], ["fromBase64", "from_base64"], ["parents", "parents"], ["recursive", "recursive"], ["replace", "replace"], ["to", "to"], ["toBase64", "to_base64"], ["user", "user"]] },
   Gap: { fields: [["from", "from"], ["to", "to"]] },
+  GlobAnswer: { fields: [["entries", "entries", "GlobEntry[]"], ["troubles", "troubles"], ["truncated", "truncated"]] },
+  GlobEntry: { fields: [["kind", "kind"], ["path", "path"], ["pathBase64", "path_base64"]] },
+  GlobRequest: { fields: [["depth", "depth"], ["exclude", "exclude"], ["hidden", "hidden"], ["ignored", "ignored"], ["maxMatches", "max_matches"], ["path", "path"], ["pathBase64", "path_base64"], ["patterns", "patterns"], ["timeout", "timeout_ms"], ["user", "user"]] },
   HttpCondition: { fields: [["path", "path"], ["status", "status"]] },
   InterruptReceipt: { fields: [["interrupted", "interrupted"]] },
   KillAllRequest: { fields: [["grace", "grace_ms"], ["labels", "labels"]] },
@@ -1282,12 +1973,19 @@ export const shapes = {
   LinkRequest: { fields: [["expiresIn", "expires_in_ms"]] },
   LogCondition: { fields: [["regex", "regex"], ["since", "since"], ["text", "text"]] },
   LogMatch: { fields: [["cursor", "cursor"], ["line", "line"], ["stream", "stream"]] },
+  MakeDirectoryReceipt: { fields: [["created", "created"], ["file", "file", "FileInfo"]] },
+  MakeDirectoryRequest: { fields: [["mode", "mode"], ["parents", "parents"], ["path", "path"], ["pathBase64", "path_base64"], ["user", "user"]] },
+  ModeRequest: { fields: [["mode", "mode"], ["path", "path"], ["pathBase64", "path_base64"], ["recursive", "recursive"], ["user", "user"]] },
   NewToken: { fields: [["info", "info", "TokenInfo"], ["token", "token"]] },
   NotCarriedInfo: { fields: [["descriptors", "descriptors"], ["jobs", "jobs"]] },
   OutputEnd: { fields: [["cursor", "cursor"], ["end", "end", "EndRecord"]] },
   OutputEvent: { fields: [["cursor", "cursor"], ["data", "data"], ["encoding", "encoding"], ["nextCursor", "next_cursor"], ["replaced", "replaced"], ["stream", "stream"], ["time", "time", "date"]] },
   OutputPage: { fields: [["closed", "closed"], ["events", "events", "OutputEvent[]"], ["gaps", "gaps", "Gap[]"], ["nextCursor", "next_cursor"]] },
+  PackOptions: { fields: [["exclude", "exclude"], ["format", "format"], ["gitignore", "gitignore"], ["include", "include"]] },
+  PatchHunk: { fields: [["exact", "exact"], ["fuzz", "fuzz"], ["line", "line"], ["offset", "offset"]] },
+  PatchReceipt: { fields: [["dryRun", "dry_run"], ["files", "files", "PatchedFile[]"]] },
   PatchSandbox: { fields: [["keepAlive", "keep_alive"], ["labels", "labels"], ["sleepAfterMs", "sleep_after_ms"]] },
+  PatchedFile: { fields: [["added", "added"], ["from", "from"], ["hunks", "hunks", "PatchHunk[]"], ["outcome", "outcome"], ["path", "path"], ["pathBase64", "path_base64"], ["removed", "removed"]] },
   PortCondition: { fields: [["http", "http", "HttpCondition"], ["port", "port"]] },
   PortInfo: { fields: [["addresses", "addresses"], ["command", "command"], ["pid", "pid"], ["port", "port"], ["process", "process"]] },
   PortList: { fields: [["ports", "ports", "PortInfo[]"]] },
@@ -1296,20 +1994,27 @@ export const shapes = {
   PreviewList: { fields: [["previews", "previews", "Preview[]"]] },
   ProcessInfo: { fields: [["command", "command"], ["cursor", "cursor"], ["end", "end", "EndRecord"], ["id", "id"], ["labels", "labels"], ["pid", "pid"], ["ready", "ready"], ["restarts", "restarts"], ["session", "session"], ["startedAt", "started_at", "date"], ["state", "state"], ["stderrBytes", "stderr_bytes"], ["stdoutBytes", "stdout_bytes"]] },
   ProcessList: { fields: [["processes", "processes", "ProcessInfo[]"]] },
-  ReadyCondition: { choice: [["log", "log", "LogCondition"], ["port", "port", "PortCondition"]] },
+  ReadyCondition: { choice: [["log", "log"], ["port", "port", "PortCondition"]] },
   ResizeRequest: { fields: [["by", "by"], ["cols", "cols"], ["rows", "rows"]] },
   Resized: { fields: [["by", "by"], ["cursor", "cursor"], ["size", "size", "WindowSize"], ["time", "time", "date"]] },
   ResourceLimit: { fields: [["hard", "hard"], ["resource", "resource"], ["soft", "soft"]] },
   RestartPolicy: { choice: [["onFailure", "on_failure", "RestartPolicyOnFailureDetails"]] },
   RestartPolicyOnFailureDetails: { fields: [["backoffMax", "backoff_max_ms"], ["backoff", "backoff_ms"], ["max", "max"]] },
   RestartRequest: { fields: [["from", "from"]] },
-  SandboxInfo: { fields: [["createdAt", "created_at", "date"], ["isolation", "isolation"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["name", "name"], ["processes", "processes"], ["state", "state"], ["terminals", "terminals"], ["usage", "usage", "SandboxUsage"], ["version", "version"]] },
+  SandboxInfo: { fields: [["createdAt", "created_at", "date"], ["isolation", "isolation"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["name", "name"], ["notIsolated", "not_isolated"], ["processes", "processes"], ["sessions", "sessions"], ["state", "state"], ["terminals", "terminals"], ["usage", "usage", "SandboxUsage"], ["version", "version"]] },
   SandboxLimits: { fields: [["cpuMillis", "cpu_millis"], ["memoryBytes", "memory_bytes"], ["openFiles", "open_files"], ["pids", "pids"]] },
   SandboxList: { fields: [["next", "next"], ["sandboxes", "sandboxes", "SandboxRecord[]"]] },
   SandboxRecord: { fields: [["createdAt", "created_at", "date"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["lastUsedAt", "last_used_at", "date"], ["limits", "limits", "SandboxLimits"], ["live", "live", "SandboxInfo"], ["name", "name"], ["sleepAfterMs", "sleep_after_ms"], ["state", "state"], ["stopReason", "stop_reason"]] },
   SandboxUsage: { fields: [["cpuUsec", "cpu_usec"], ["memoryBytes", "memory_bytes"], ["memoryPeakBytes", "memory_peak_bytes"], ["pids", "pids"]] },
   Scope: { fields: [["sandboxes", "sandboxes"], ["verbs", "verbs"]] },
   ScreenInfo: { fields: [["alternate", "alternate"], ["cursor", "cursor"], ["cursorCol", "cursor_col"], ["cursorHidden", "cursor_hidden"], ["cursorRow", "cursor_row"], ["formatted", "formatted"], ["reset", "reset"], ["size", "size", "WindowSize"], ["text", "text"], ["whole", "whole"]] },
+  SearchAnswer: { fields: [["files", "files", "SearchFile[]"], ["matches", "matches", "SearchMatch[]"], ["summary", "summary", "SearchSummary"]] },
+  SearchFile: { fields: [["matches", "matches"], ["path", "path"], ["pathBase64", "path_base64"]] },
+  SearchLine: { choice: [["match", "match", "SearchMatch"], ["file", "file", "SearchFile"], ["binary", "binary", "SearchFile"], ["end", "end", "SearchSummary"], ["error", "error", "ErrorBody"]] },
+  SearchMatch: { fields: [["cutAfter", "cut_after"], ["cutBefore", "cut_before"], ["line", "line"], ["offset", "offset"], ["path", "path"], ["pathBase64", "path_base64"], ["role", "role"], ["spans", "spans", "SearchSpan[]"], ["text", "text"], ["textBase64", "text_base64"]] },
+  SearchRequest: { fields: [["after", "after"], ["before", "before"], ["binary", "binary"], ["case", "case"], ["depth", "depth"], ["detail", "detail"], ["exclude", "exclude"], ["hidden", "hidden"], ["ignored", "ignored"], ["include", "include"], ["maxBytes", "max_bytes"], ["maxMatches", "max_matches"], ["maxMatchesPerFile", "max_matches_per_file"], ["path", "path"], ["pathBase64", "path_base64"], ["pattern", "pattern"], ["sorted", "sorted"], ["syntax", "syntax"], ["timeout", "timeout_ms"], ["user", "user"], ["words", "words"]] },
+  SearchSpan: { fields: [["end", "end"], ["start", "start"]] },
+  SearchSummary: { fields: [["bytesRead", "bytes_read"], ["files", "files"], ["filesMatched", "files_matched"], ["firstTroubles", "first_troubles"], ["matches", "matches"], ["troubles", "troubles"], ["truncated", "truncated"]] },
   SessionInfo: { fields: [["createdAt", "created_at", "date"], ["cwd", "cwd"], ["end", "end", "EndRecord"], ["id", "id"], ["notRestored", "not_restored"], ["queued", "queued"], ["resets", "resets"], ["running", "running"], ["state", "state"], ["usedAt", "used_at", "date"]] },
   SessionList: { fields: [["sessions", "sessions", "SessionInfo[]"]] },
   SessionRequest: { fields: [["cwd", "cwd"], ["env", "env"], ["id", "id"], ["options", "options"], ["timeout", "timeout_ms"], ["user", "user"]] },
@@ -1319,10 +2024,12 @@ export const shapes = {
   ShellVariable: { fields: [["assignment", "assignment", "ExactText"], ["attributes", "attributes"], ["name", "name"], ["value", "value", "ExactText"]] },
   SignalReceipt: { fields: [["signalled", "signalled"]] },
   SignalRequest: { fields: [["scope", "scope"], ["signal", "signal"]] },
+  SkippedMember: { fields: [["path", "path"], ["pathBase64", "path_base64"], ["why", "why"]] },
   SnapshotInfo: { fields: [["aliases", "aliases", "ShellAlias[]"], ["cwd", "cwd", "ExactText"], ["env", "env", "ExactText{}"], ["functions", "functions", "ShellFunction[]"], ["limits", "limits", "ResourceLimit[]"], ["notCarried", "not_carried", "NotCarriedInfo"], ["options", "options"], ["positional", "positional", "ExactText[]"], ["shellOptions", "shell_options"], ["traps", "traps", "ShellTrap[]"], ["umask", "umask"], ["variables", "variables", "ShellVariable[]"]] },
   StartRequest: { fields: [["argv", "argv"], ["background", "background"], ["command", "command"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["ready", "ready", "ReadyCondition"], ["restart", "restart", "RestartPolicy"], ["stdin", "stdin"], ["timeout", "timeout_ms"], ["user", "user"]] },
   StdinPiece: { fields: [["data", "data"], ["encoding", "encoding"], ["offset", "offset"]] },
   StdinReceipt: { fields: [["nextOffset", "next_offset"]] },
+  SymlinkRequest: { fields: [["parents", "parents"], ["path", "path"], ["pathBase64", "path_base64"], ["replace", "replace"], ["target", "target"], ["targetBase64", "target_base64"], ["user", "user"]] },
   TerminalCommand: { choice: [["resize", "resize", "WindowSize"], ["signal", "signal", "SignalRequest"]] },
   TerminalExit: { fields: [["cursor", "cursor"], ["end", "end", "EndRecord"]] },
   TerminalFrame: { choice: [["ready", "ready", "TerminalReady"], ["resize", "resize", "Resized"], ["truncated", "truncated", "Gap"], ["exit", "exit", "TerminalExit"], ["error", "error", "ErrorBody"]] },
@@ -1333,10 +2040,15 @@ export const shapes = {
   TokenInfo: { fields: [["createdAt", "created_at", "date"], ["expiresAt", "expires_at", "date"], ["id", "id"], ["lastUsedAt", "last_used_at", "date"], ["name", "name"], ["scopes", "scopes", "Scope[]"]] },
   TokenList: { fields: [["tokens", "tokens", "TokenInfo[]"]] },
   Truncation: { fields: [["cursor", "cursor"], ["omittedBytes", "omitted_bytes"], ["tail", "tail"]] },
+  UnpackOptions: { fields: [["existing", "existing"], ["format", "format"], ["maxBytes", "max_bytes"], ["maxEntries", "max_entries"], ["strip", "strip"]] },
+  UnpackReceipt: { fields: [["bytes", "bytes"], ["directories", "directories"], ["files", "files"], ["firstSkipped", "first_skipped", "SkippedMember[]"], ["format", "format"], ["links", "links"], ["skipped", "skipped"]] },
+  UploadReceipt: { fields: [["files", "files", "WriteReceipt[]"]] },
   WaitAnswer: { fields: [["end", "end", "EndRecord"], ["found", "found", "LogMatch"]] },
   WaitFor: { choice: [["log", "log", "LogCondition"], ["port", "port", "PortCondition"]] },
   WaitRequest: { fields: [["for", "for", "WaitFor"], ["timeout", "timeout_ms"]] },
   WindowSize: { fields: [["cols", "cols"], ["rows", "rows"]] },
+  WriteFileRequest: { fields: [["append", "append"], ["data", "data"], ["encoding", "encoding"], ["ifAbsent", "if_absent"], ["ifMatch", "if_match"], ["mode", "mode"], ["parents", "parents"], ["path", "path"], ["pathBase64", "path_base64"], ["user", "user"]] },
+  WriteReceipt: { fields: [["atomic", "atomic"], ["created", "created"], ["file", "file", "FileInfo"]] },
   ExecOptions: { fields: [["answerBytes", "answer_bytes"], ["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["onDisconnect", "on_disconnect"], ["timeout", "timeout_ms"], ["user", "user"]] },
   SessionExecOptions: { fields: [["answerBytes", "answer_bytes"], ["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["onDisconnect", "on_disconnect"], ["timeout", "timeout_ms"]] },
   StartOptions: { fields: [["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["ready", "ready", "ReadyCondition"], ["restart", "restart", "RestartPolicy"], ["stdin", "stdin"], ["timeout", "timeout_ms"], ["user", "user"]] },
@@ -1346,4 +2058,11 @@ export const shapes = {
   SandboxOptions: { fields: [["env", "env"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["sleepAfterMs", "sleep_after_ms"]] },
   SandboxChanges: { fields: [["keepAlive", "keep_alive"], ["labels", "labels"], ["sleepAfterMs", "sleep_after_ms"]] },
   ExposeOptions: { fields: [["keepPrefix", "keep_prefix"], ["name", "name"], ["token", "token"], ["visibility", "visibility"], ["wake", "wake"]] },
+  MakeDirectoryOptions: { fields: [["mode", "mode"], ["parents", "parents"], ["user", "user"]] },
+  RenameOptions: { fields: [["parents", "parents"], ["replace", "replace"], ["user", "user"]] },
+  CopyOptions: { fields: [["parents", "parents"], ["recursive", "recursive"], ["replace", "replace"], ["user", "user"]] },
+  ModeOptions: { fields: [["recursive", "recursive"], ["user", "user"]] },
+  SymlinkOptions: { fields: [["parents", "parents"], ["replace", "replace"], ["user", "user"]] },
+  SearchOptions: { fields: [["after", "after"], ["before", "before"], ["binary", "binary"], ["case", "case"], ["depth", "depth"], ["detail", "detail"], ["exclude", "exclude"], ["hidden", "hidden"], ["ignored", "ignored"], ["include", "include"], ["maxBytes", "max_bytes"], ["maxMatches", "max_matches"], ["maxMatchesPerFile", "max_matches_per_file"], ["sorted", "sorted"], ["syntax", "syntax"], ["timeout", "timeout_ms"], ["user", "user"], ["words", "words"]] },
+  GlobOptions: { fields: [["depth", "depth"], ["exclude", "exclude"], ["hidden", "hidden"], ["ignored", "ignored"], ["maxMatches", "max_matches"], ["timeout", "timeout_ms"], ["user", "user"]] },
 } as const;

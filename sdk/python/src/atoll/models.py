@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any, Literal, Union
 
 __all__ = [
+    "ArchiveExisting",
+    "ArchiveFormat",
     "AttachCommand",
     "AttachCommandSignal",
     "AttachCommandStdin",
@@ -21,6 +23,7 @@ __all__ = [
     "AttachEventWritten",
     "CancelReceipt",
     "Capture",
+    "EditReceipt",
     "Encoding",
     "EndReason",
     "EndRecord",
@@ -28,16 +31,36 @@ __all__ = [
     "ErrorCode",
     "ExactText",
     "ExecResult",
+    "FileCount",
+    "FileExists",
+    "FileInfo",
+    "FileKind",
+    "FileList",
+    "FileListEnd",
+    "FileListLine",
+    "FileListLineEnd",
+    "FileListLineEntry",
+    "FileListLineError",
+    "FileText",
     "Gap",
+    "GlobAnswer",
+    "GlobEntry",
+    "GlobKind",
     "InterruptReceipt",
     "Isolation",
     "KillReceipt",
     "LogMatch",
+    "MakeDirectoryReceipt",
     "NewToken",
     "NotCarriedInfo",
     "OutputEnd",
     "OutputEvent",
     "OutputPage",
+    "PackOptions",
+    "PatchHunk",
+    "PatchOutcome",
+    "PatchReceipt",
+    "PatchedFile",
     "PortInfo",
     "PortList",
     "Preview",
@@ -58,6 +81,19 @@ __all__ = [
     "SandboxUsage",
     "Scope",
     "ScreenInfo",
+    "SearchAnswer",
+    "SearchFile",
+    "SearchLine",
+    "SearchLineBinary",
+    "SearchLineEnd",
+    "SearchLineError",
+    "SearchLineFile",
+    "SearchLineMatch",
+    "SearchMatch",
+    "SearchRole",
+    "SearchSpan",
+    "SearchSummary",
+    "SearchTruncated",
     "SessionId",
     "SessionInfo",
     "SessionList",
@@ -70,6 +106,7 @@ __all__ = [
     "SignalReceipt",
     "SignalRequest",
     "SignalScope",
+    "SkippedMember",
     "SnapshotInfo",
     "StdinPiece",
     "StdinReceipt",
@@ -93,11 +130,21 @@ __all__ = [
     "TokenInfo",
     "TokenList",
     "Truncation",
+    "UnpackOptions",
+    "UnpackReceipt",
+    "UploadReceipt",
     "Verb",
     "Visibility",
     "WaitAnswer",
     "WindowSize",
+    "WriteReceipt",
 ]
+
+ArchiveExisting = Literal["replace", "keep", "refuse"]
+"""What to do where a member's name is taken."""
+
+ArchiveFormat = Literal["tar", "tar_zst", "tar_gz", "zip"]
+"""The form of an archive."""
 
 Encoding = Literal["utf8", "base64"]
 """How bytes are put into JSON."""
@@ -177,11 +224,43 @@ ErrorCode = Literal[
     "DISK_FULL",
     "DISK_READ_ONLY",
     "INTERNAL",
+    "FILE_NOT_FOUND",
+    "FILE_EXISTS",
+    "IS_DIRECTORY",
+    "NOT_DIRECTORY",
+    "NOT_REGULAR_FILE",
+    "DIRECTORY_NOT_EMPTY",
+    "PERMISSION_DENIED",
+    "NO_SPACE",
+    "FILE_TOO_LARGE",
+    "READ_ONLY",
+    "NAME_TOO_LONG",
+    "TOO_MANY_LINKS",
+    "PATH_ESCAPES",
+    "CROSS_DEVICE",
+    "RESOURCE_BUSY",
+    "TOO_MANY_FILES",
+    "PRECONDITION_FAILED",
+    "RANGE_NOT_SATISFIABLE",
+    "CONTENT_MISMATCH",
+    "FILE_LIMIT",
+    "OPERATION_INTERRUPTED",
+    "FILESYSTEM_UNSUPPORTED",
+    "FILESYSTEM_ERROR",
 ]
 """What went wrong, as a stable name."""
 
+FileKind = Literal["file", "directory", "symlink", "fifo", "socket", "character_device", "block_device"]
+"""What a name stands for."""
+
+GlobKind = Literal["file", "directory", "symlink", "other"]
+"""What a name that was found stands for."""
+
 Isolation = Literal["namespaces", "none"]
 """How strongly commands are walled off."""
+
+PatchOutcome = Literal["created", "changed", "deleted", "renamed", "copied"]
+"""What a patch did to a file."""
 
 ProcessId = str
 """Names a command within its sandbox."""
@@ -194,6 +273,12 @@ SandboxName = str
 
 SandboxState = Literal["creating", "running", "paused", "stopped", "lost"]
 """How a sandbox is."""
+
+SearchRole = Literal["match", "before", "after"]
+"""What a told line is."""
+
+SearchTruncated = Literal["matches", "bytes", "time", "cancelled"]
+"""Why there may be more than was told."""
 
 SessionId = str
 """Names a session within its sandbox."""
@@ -319,6 +404,17 @@ class Capture:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class EditReceipt:
+    """A file was edited."""
+
+    file: FileInfo
+    """As it is now."""
+
+    lines: list[list[int]]
+    """For each replacement the lines, as they were before it, where it was done."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class EndRecord:
     """How a command ended. What is not known is `None`; a code is never invented."""
 
@@ -412,6 +508,135 @@ class ExecResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileCount:
+    """So many things were done."""
+
+    count: int
+    """How many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileExists:
+    """Whether something is there."""
+
+    exists: bool
+    """Whether."""
+
+    kind: FileKind | None = None
+    """What it is, links followed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileInfo:
+    """What is known of one file."""
+
+    allocated: int
+    """Bytes that it takes on the disk: fewer than its length if it has holes."""
+
+    etag: str
+    """Tells two states of it apart, for `If-Match` and `If-None-Match`."""
+
+    gid: int
+    """Its group, as numbered inside."""
+
+    kind: FileKind
+    """What it is."""
+
+    links: int
+    """How many names it has."""
+
+    mode: str
+    """Permission bits, in octal: `0644`."""
+
+    modified: Timestamp
+    """When its content last changed."""
+
+    path: str
+    """Its path: in a list below the directory that was listed, else as it was asked for."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    size: int
+    """Its length in bytes."""
+
+    target: str | None = None
+    """Where it leads, if it is a symbolic link."""
+
+    target_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    uid: int
+    """Its owner, as numbered inside."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileList:
+    """A page of a list."""
+
+    entries: list[FileInfo]
+    """The entries."""
+
+    next: str | None = None
+    """Give this as `after` for the next page; not there on the last."""
+
+    unreadable: int
+    """So many directories below could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileListEnd:
+    """How a list that is streamed ended."""
+
+    next: str | None = None
+    """Give this as `after` to go on; not there if that was all."""
+
+    unreadable: int
+    """So many directories below could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileListLineEntry:
+    """An entry."""
+
+    entry: FileInfo
+    """An entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileListLineEnd:
+    """The last line."""
+
+    end: FileListEnd
+    """The last line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileListLineError:
+    """The last line, if it went wrong in the middle."""
+
+    error: ErrorBody
+    """The last line, if it went wrong in the middle."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileText:
+    """A file's content as text."""
+
+    data: str
+    """What was read of it."""
+
+    encoding: Encoding
+    """How it is put into JSON."""
+
+    file: FileInfo
+    """The file."""
+
+    replaced: bool
+    """Bytes that are no UTF-8 were replaced."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
     """Output that can no longer be read: the log had to drop it."""
 
@@ -420,6 +645,34 @@ class Gap:
 
     to: int
     """First position after it that can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GlobAnswer:
+    """Names that were found, in order."""
+
+    entries: list[GlobEntry]
+    """The names."""
+
+    troubles: int
+    """Directories that could not be read."""
+
+    truncated: SearchTruncated | None = None
+    """Why there may be more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GlobEntry:
+    """A name that was found."""
+
+    kind: GlobKind
+    """What it is."""
+
+    path: str
+    """Its path."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -453,6 +706,17 @@ class LogMatch:
 
     stream: Stream
     """On which output."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeDirectoryReceipt:
+    """A directory was asked for."""
+
+    created: bool
+    """It was not there before."""
+
+    file: FileInfo
+    """The directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -529,6 +793,77 @@ class OutputPage:
 
     next_cursor: int
     """Where the next page begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PackOptions:
+    """How a tree is packed."""
+
+    exclude: list[str]
+    """Globs of what is left out."""
+
+    format: ArchiveFormat
+    """The form."""
+
+    gitignore: bool
+    """Leave out what `.gitignore` and `.ignore` name."""
+
+    include: list[str]
+    """Globs that a file must match, if there is any."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchHunk:
+    """Where a hunk went in."""
+
+    exact: bool
+    """Its lines fit letter by letter; else blanks or typographic signs differ."""
+
+    fuzz: int
+    """How many lines of context at each end were not looked at."""
+
+    line: int
+    """The line of the old file, counted from one."""
+
+    offset: int
+    """How many lines from where it should be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchReceipt:
+    """A patch was applied."""
+
+    dry_run: bool
+    """Nothing was changed: it was only looked whether it fits."""
+
+    files: list[PatchedFile]
+    """Its files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchedFile:
+    """One file of a patch."""
+
+    added: int
+    """Lines that are new."""
+
+    from_: str | None = None
+    """The name that it had, or the file that it is a copy of."""
+
+    hunks: list[PatchHunk]
+    """Where its hunks went in."""
+
+    outcome: PatchOutcome
+    """What happened to it."""
+
+    path: str
+    """Its path, after the patch if it is still there."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    removed: int
+    """Lines that went."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -868,6 +1203,141 @@ class ScreenInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchAnswer:
+    """A whole search."""
+
+    files: list[SearchFile]
+    """Files, if only files or counts were asked for; and those that match and are not text."""
+
+    matches: list[SearchMatch]
+    """Lines of files."""
+
+    summary: SearchSummary
+    """What it came to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFile:
+    """A file in which something was found."""
+
+    matches: int | None = None
+    """How many lines of it match; not known of a file that is not text."""
+
+    path: str
+    """The file."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchLineMatch:
+    """"""
+
+    match: SearchMatch
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchLineFile:
+    """"""
+
+    file: SearchFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchLineBinary:
+    """"""
+
+    binary: SearchFile
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchLineEnd:
+    """"""
+
+    end: SearchSummary
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchLineError:
+    """"""
+
+    error: ErrorBody
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchMatch:
+    """A line that was found."""
+
+    cut_after: int | None = None
+    """The same behind."""
+
+    cut_before: int | None = None
+    """Bytes of a long line that are not told, before and behind."""
+
+    line: int
+    """Counted from one."""
+
+    offset: int
+    """Where in the file its first byte is."""
+
+    path: str
+    """The file."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    role: SearchRole
+    """Whether it matches."""
+
+    spans: list[SearchSpan]
+    """Where in its bytes the matches are."""
+
+    text: str
+    """The line, with its end; for a match across lines all of them."""
+
+    text_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSpan:
+    """A part of a line, in bytes."""
+
+    end: int
+    """The byte behind it."""
+
+    start: int
+    """Its first byte."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSummary:
+    """What a search came to."""
+
+    bytes_read: int
+    """Bytes of files that were read."""
+
+    files: int
+    """Files that were searched."""
+
+    files_matched: int
+    """Files in which something was found."""
+
+    first_troubles: list[str]
+    """The first of them, for people."""
+
+    matches: int
+    """Matches that were told."""
+
+    troubles: int
+    """Files and directories that could not be searched."""
+
+    truncated: SearchTruncated | None = None
+    """Why there may be more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SessionInfo:
     """One session."""
 
@@ -982,6 +1452,20 @@ class SignalRequest:
 
     signal: Signal
     """By name or number, as text: `TERM`, `SIGINT`, `9`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedMember:
+    """A member of an archive that was not made."""
+
+    path: str
+    """Its path in the archive."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    why: str
+    """Why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1214,6 +1698,60 @@ class Truncation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackOptions:
+    """How an archive is unpacked."""
+
+    existing: ArchiveExisting
+    """What to do where a name is taken."""
+
+    format: ArchiveFormat | None = None
+    """Its form; told by how it begins if not given."""
+
+    max_bytes: int | None = None
+    """Bytes of files at most; as many as the disk takes if not given."""
+
+    max_entries: int | None = None
+    """Members at most (1000000)."""
+
+    strip: int
+    """Leading names of paths that are dropped."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackReceipt:
+    """An archive was unpacked."""
+
+    bytes: int
+    """Bytes written to files."""
+
+    directories: int
+    """Directories that the archive names."""
+
+    files: int
+    """Files that were made."""
+
+    first_skipped: list[SkippedMember]
+    """The first of them."""
+
+    format: ArchiveFormat
+    """Its form."""
+
+    links: int
+    """Links and named pipes."""
+
+    skipped: int
+    """Members that were not made: devices and sockets, or names that are taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadReceipt:
+    """Files were written."""
+
+    files: list[WriteReceipt]
+    """Each of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WaitAnswer:
     """It has happened."""
 
@@ -1232,11 +1770,32 @@ class WindowSize:
 
     rows: int
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteReceipt:
+    """A file was written."""
+
+    atomic: bool
+    """It was replaced in one step. If not, it was changed where it is: its directory may not be written, its owner
+    not be given, or something was added to its end."""
+
+    created: bool
+    """It was not there before."""
+
+    file: FileInfo
+    """As it is now."""
+
 AttachCommand = Union[Literal["close"], AttachCommandStdin, AttachCommandSignal]
 """What a client sends to a process."""
 
 AttachEvent = Union[AttachEventOutput, AttachEventGap, AttachEventEnd, AttachEventWritten, AttachEventSignalled, AttachEventError]
 """What a process's client is told."""
+
+FileListLine = Union[FileListLineEntry, FileListLineEnd, FileListLineError]
+"""One line of a list that is streamed."""
+
+SearchLine = Union[SearchLineMatch, SearchLineFile, SearchLineBinary, SearchLineEnd, SearchLineError]
+"""One line of a search that is streamed."""
 
 TerminalCommand = Union[TerminalCommandResize, TerminalCommandSignal]
 """What a terminal's client sends in text frames."""

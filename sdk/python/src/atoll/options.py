@@ -12,20 +12,30 @@ __all__ = [
     "AttachCommandSignal",
     "AttachCommandStdin",
     "Background",
+    "CopyOptions",
     "CreateSandbox",
     "CreateToken",
+    "EditRequest",
+    "EditText",
     "Encoding",
     "ExecOptions",
     "ExecRequest",
     "ExposeOptions",
     "ExposePort",
     "ForkRequest",
+    "FromToRequest",
+    "GlobOptions",
+    "GlobRequest",
     "HttpCondition",
     "Isolation",
     "KillAllRequest",
     "KillRequest",
     "LinkRequest",
     "LogCondition",
+    "MakeDirectoryOptions",
+    "MakeDirectoryRequest",
+    "ModeOptions",
+    "ModeRequest",
     "OnDisconnect",
     "PatchSandbox",
     "PortCondition",
@@ -34,6 +44,7 @@ __all__ = [
     "ReadyCondition",
     "ReadyConditionLog",
     "ReadyConditionPort",
+    "RenameOptions",
     "ResizeRequest",
     "RestartFrom",
     "RestartPolicy",
@@ -45,6 +56,12 @@ __all__ = [
     "SandboxName",
     "SandboxOptions",
     "Scope",
+    "SearchBinary",
+    "SearchCase",
+    "SearchDetail",
+    "SearchOptions",
+    "SearchRequest",
+    "SearchSyntax",
     "SessionExecOptions",
     "SessionId",
     "SessionOptions",
@@ -57,6 +74,8 @@ __all__ = [
     "StartRequest",
     "StdinMode",
     "StdinPiece",
+    "SymlinkOptions",
+    "SymlinkRequest",
     "TerminalCommand",
     "TerminalCommandResize",
     "TerminalCommandSignal",
@@ -70,6 +89,7 @@ __all__ = [
     "WaitForPort",
     "WaitRequest",
     "WindowSize",
+    "WriteFileRequest",
 ]
 
 Background = Literal["keep", "kill"]
@@ -92,6 +112,18 @@ RestartFrom = Literal["snapshot", "nothing"]
 
 SandboxName = str
 """Names a sandbox; also its host name, and part of preview URLs, hence a DNS label."""
+
+SearchBinary = Literal["skip", "report", "text"]
+"""What to do with files that hold a NUL byte."""
+
+SearchCase = Literal["sensitive", "insensitive", "smart"]
+"""Whether capital letters matter."""
+
+SearchDetail = Literal["lines", "files", "counts"]
+"""How much is told of a file."""
+
+SearchSyntax = Literal["regex", "multiline", "multiline_dot_all", "fixed"]
+"""How the text of a pattern is read."""
 
 SessionId = str
 """Names a session within its sandbox."""
@@ -155,6 +187,22 @@ class AttachCommandSignal(TypedDict):
     """Send a signal. Answered by `signalled`."""
 
 
+class CopyOptions(TypedDict, total=False):
+    """Rename, move or copy."""
+
+    parents: bool
+    """Make the directories above the new name that are missing."""
+
+    recursive: bool
+    """Directories with all that is in them; for a copy only."""
+
+    replace: bool
+    """Replace what is there; a copy merges directories."""
+
+    user: str | None
+    """The user to do it as."""
+
+
 class CreateSandbox(TypedDict, total=False):
     """Get or create a sandbox. What is left out takes its default if the sandbox is made, and may be anything if it
     exists."""
@@ -195,6 +243,50 @@ class CreateToken(_CreateToken, total=False):
 
     name: str
     """What it is for, for people."""
+
+
+class _EditRequest(TypedDict):
+    """Replace exact texts in a file: all of them, one after the other, or none."""
+
+    edits: Sequence[EditText]
+    """The replacements."""
+
+class EditRequest(_EditRequest, total=False):
+    """Replace exact texts in a file: all of them, one after the other, or none."""
+
+    encoding: Encoding
+    """How the texts are put into JSON."""
+
+    if_match: str | None
+    """Only if the file is in the state with this tag."""
+
+    path: str | None
+    """The file."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    user: str | None
+    """The user to edit as."""
+
+
+class _EditText(TypedDict):
+    """One replacement."""
+
+    new: str
+    """What takes its place."""
+
+    old: str
+    """The text that is there."""
+
+class EditText(_EditText, total=False):
+    """One replacement."""
+
+    all: bool
+    """It may be there any number of times, at least once. Each is replaced."""
+
+    count: int | None
+    """How often it must be there: once, if not given. Each is replaced."""
 
 
 class ExecOptions(TypedDict, total=False):
@@ -343,6 +435,85 @@ class ForkRequest(TypedDict, total=False):
     """The id of the new one; made up if not given."""
 
 
+FromToRequest = TypedDict(
+    "FromToRequest",
+    {
+        "from": "str | None",
+        "from_base64": "str | None",
+        "parents": "bool",
+        "recursive": "bool",
+        "replace": "bool",
+        "to": "str | None",
+        "to_base64": "str | None",
+        "user": "str | None",
+    },
+    total=False,
+)
+"""Rename, move or copy."""
+
+
+class GlobOptions(TypedDict, total=False):
+    """Find names below a directory."""
+
+    depth: int | None
+    """How many levels; all if not given."""
+
+    exclude: Sequence[str]
+    """Globs of what is left out."""
+
+    hidden: bool
+    """Names that begin with a dot, too."""
+
+    ignored: bool
+    """What `.gitignore` and `.ignore` name, too."""
+
+    max_matches: int | None
+    """Names in all (10000)."""
+
+    timeout_ms: int | None
+    """How long it may take (60 s)."""
+
+    user: str | None
+    """The user to look as."""
+
+
+class _GlobRequest(TypedDict):
+    """Find names below a directory."""
+
+    patterns: Sequence[str]
+    """Patterns over the path below the directory: `*` and `?` stay within a name, `**` does not."""
+
+class GlobRequest(_GlobRequest, total=False):
+    """Find names below a directory."""
+
+    depth: int | None
+    """How many levels; all if not given."""
+
+    exclude: Sequence[str]
+    """Globs of what is left out."""
+
+    hidden: bool
+    """Names that begin with a dot, too."""
+
+    ignored: bool
+    """What `.gitignore` and `.ignore` name, too."""
+
+    max_matches: int | None
+    """Names in all (10000)."""
+
+    path: str | None
+    """The directory."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    timeout_ms: int | None
+    """How long it may take (60 s)."""
+
+    user: str | None
+    """The user to look as."""
+
+
 class _HttpCondition(TypedDict):
     """An HTTP request that must be answered."""
 
@@ -391,6 +562,70 @@ class LogCondition(TypedDict, total=False):
 
     text: str | None
     """This text, anywhere."""
+
+
+class MakeDirectoryOptions(TypedDict, total=False):
+    """Make a directory."""
+
+    mode: str | None
+    """Its permission bits, in octal; else 0755."""
+
+    parents: bool
+    """Those above it too; and it is no error that it is there."""
+
+    user: str | None
+    """The user to do it as."""
+
+
+class MakeDirectoryRequest(TypedDict, total=False):
+    """Make a directory."""
+
+    mode: str | None
+    """Its permission bits, in octal; else 0755."""
+
+    parents: bool
+    """Those above it too; and it is no error that it is there."""
+
+    path: str | None
+    """The directory."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    user: str | None
+    """The user to do it as."""
+
+
+class ModeOptions(TypedDict, total=False):
+    """Set permission bits."""
+
+    recursive: bool
+    """Of all that is in it, too."""
+
+    user: str | None
+    """The user to do it as."""
+
+
+class _ModeRequest(TypedDict):
+    """Set permission bits."""
+
+    mode: str
+    """In octal: `0755`."""
+
+class ModeRequest(_ModeRequest, total=False):
+    """Set permission bits."""
+
+    path: str | None
+    """What."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    recursive: bool
+    """Of all that is in it, too."""
+
+    user: str | None
+    """The user to do it as."""
 
 
 class PatchSandbox(TypedDict, total=False):
@@ -463,6 +698,19 @@ class ReadyConditionPort(TypedDict):
     """"""
 
     port: PortCondition
+
+
+class RenameOptions(TypedDict, total=False):
+    """Rename, move or copy."""
+
+    parents: bool
+    """Make the directories above the new name that are missing."""
+
+    replace: bool
+    """Replace what is there; a copy merges directories."""
+
+    user: str | None
+    """The user to do it as."""
 
 
 class _ResizeRequest(TypedDict):
@@ -571,6 +819,134 @@ class Scope(TypedDict):
 
     verbs: Sequence[Verb]
     """What may be done with them."""
+
+
+class SearchOptions(TypedDict, total=False):
+    """Search the files below a directory."""
+
+    after: int
+    """Lines told after each match."""
+
+    before: int
+    """Lines told before each match."""
+
+    binary: SearchBinary
+    """Files that are not text."""
+
+    case: SearchCase
+    """Whether capital letters matter."""
+
+    depth: int | None
+    """How many levels; all if not given."""
+
+    detail: SearchDetail
+    """How much is told."""
+
+    exclude: Sequence[str]
+    """Globs of what is left out."""
+
+    hidden: bool
+    """Names that begin with a dot, too."""
+
+    ignored: bool
+    """What `.gitignore` and `.ignore` name, too."""
+
+    include: Sequence[str]
+    """Globs that a file must match, if there is any. Without a slash: names at any depth."""
+
+    max_bytes: int | None
+    """Bytes that are told (16 MiB)."""
+
+    max_matches: int | None
+    """Matches in all (10000)."""
+
+    max_matches_per_file: int | None
+    """Matches in one file."""
+
+    sorted: bool
+    """In the order of names: the same each time, and slower."""
+
+    syntax: SearchSyntax
+    """How it is read."""
+
+    timeout_ms: int | None
+    """How long it may take (60 s)."""
+
+    user: str | None
+    """The user to search as."""
+
+    words: bool
+    """Only whole words."""
+
+
+class _SearchRequest(TypedDict):
+    """Search the files below a directory."""
+
+    pattern: str
+    """What to look for."""
+
+class SearchRequest(_SearchRequest, total=False):
+    """Search the files below a directory."""
+
+    after: int
+    """Lines told after each match."""
+
+    before: int
+    """Lines told before each match."""
+
+    binary: SearchBinary
+    """Files that are not text."""
+
+    case: SearchCase
+    """Whether capital letters matter."""
+
+    depth: int | None
+    """How many levels; all if not given."""
+
+    detail: SearchDetail
+    """How much is told."""
+
+    exclude: Sequence[str]
+    """Globs of what is left out."""
+
+    hidden: bool
+    """Names that begin with a dot, too."""
+
+    ignored: bool
+    """What `.gitignore` and `.ignore` name, too."""
+
+    include: Sequence[str]
+    """Globs that a file must match, if there is any. Without a slash: names at any depth."""
+
+    max_bytes: int | None
+    """Bytes that are told (16 MiB)."""
+
+    max_matches: int | None
+    """Matches in all (10000)."""
+
+    max_matches_per_file: int | None
+    """Matches in one file."""
+
+    path: str | None
+    """The directory, or a file."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    sorted: bool
+    """In the order of names: the same each time, and slower."""
+
+    syntax: SearchSyntax
+    """How it is read."""
+
+    timeout_ms: int | None
+    """How long it may take (60 s)."""
+
+    user: str | None
+    """The user to search as."""
+
+    words: bool
+    """Only whole words."""
 
 
 class SessionExecOptions(TypedDict, total=False):
@@ -781,6 +1157,44 @@ class StdinPiece(_StdinPiece, total=False):
     """How."""
 
 
+class SymlinkOptions(TypedDict, total=False):
+    """Make a symbolic link."""
+
+    parents: bool
+    """Make the directories above it that are missing."""
+
+    replace: bool
+    """Replace what is there, if it is no directory."""
+
+    user: str | None
+    """The user to do it as."""
+
+
+class SymlinkRequest(TypedDict, total=False):
+    """Make a symbolic link."""
+
+    parents: bool
+    """Make the directories above it that are missing."""
+
+    path: str | None
+    """Its name."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    replace: bool
+    """Replace what is there, if it is no directory."""
+
+    target: str | None
+    """Where it leads; taken as it is."""
+
+    target_base64: str | None
+    """The same exactly."""
+
+    user: str | None
+    """The user to do it as."""
+
+
 class TerminalCommandResize(TypedDict):
     """Give the window a size."""
 
@@ -882,6 +1296,43 @@ class WindowSize(TypedDict):
     cols: int
 
     rows: int
+
+
+class _WriteFileRequest(TypedDict):
+    """Write a file whose content is in the request."""
+
+    data: str
+    """The content."""
+
+class WriteFileRequest(_WriteFileRequest, total=False):
+    """Write a file whose content is in the request."""
+
+    append: bool
+    """Add to its end."""
+
+    encoding: Encoding
+    """How it is put into JSON."""
+
+    if_absent: bool
+    """Only if it is not there."""
+
+    if_match: str | None
+    """Only if it is in the state with this tag."""
+
+    mode: str | None
+    """Permission bits, in octal. Else those that it has, or 0644."""
+
+    parents: bool
+    """Make the directories above it that are missing."""
+
+    path: str | None
+    """The file."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    user: str | None
+    """The user to do it as."""
 
 AttachCommand = Union[Literal["close"], AttachCommandStdin, AttachCommandSignal]
 """What a client sends to a process."""

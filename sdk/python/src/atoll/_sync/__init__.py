@@ -2,6 +2,7 @@
 """Sandboxes for coroutines. The same names as in `atoll`, each call awaited."""
 
 from .client import Client, Sandboxes, Tokens
+from .files import FileReader, Files
 from .ports import PortChanges, Ports
 from .process import Process, Processes
 from .sandbox import Sandbox
@@ -13,6 +14,8 @@ __all__ = [
     "Attachment",
     "Client",
     "ExecStream",
+    "FileReader",
+    "Files",
     "Logs",
     "PortChanges",
     "Ports",

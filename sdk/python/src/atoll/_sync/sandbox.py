@@ -11,6 +11,7 @@ from .. import models
 from .._failure import AtollError
 from ..results import CommandResult
 from . import exec as commands
+from .files import Files
 from .ports import Ports
 from .process import Processes
 from .session import Sessions
@@ -49,6 +50,8 @@ class Sandbox:
         """Its sessions: shells that remember."""
         self.terminals = Terminals(transport, self._path)
         """Its terminals."""
+        self.files = Files(transport, self._path)
+        """Its files."""
         self.ports = Ports(transport, self._path)
         """What listens in it, and how that is seen from outside."""
 

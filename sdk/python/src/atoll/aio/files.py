@@ -216,7 +216,7 @@ class Files:
         user: str | None = None,
     ) -> AsyncIterator[bytes]:
         """A tree as an archive, piece by piece. Iterate over it."""
-        query = {"path": raw(path), "format": format, "include": [*include], "exclude": [*exclude]}
+        query: dict[str, Any] = {"path": raw(path), "format": format, "include": [*include], "exclude": [*exclude]}
         query |= {"gitignore": gitignore, "user": user}
         # Looking through a tree of which little is packed may take its time.
         place = f"{self._sandbox}/files/archive"
@@ -237,7 +237,7 @@ class Files:
         user: str | None = None,
     ) -> models.UnpackReceipt:
         """Unpacks an archive into a directory. Nothing in it leads out of there."""
-        query = {"path": raw(path), "format": format, "strip": strip, "existing": existing}
+        query: dict[str, Any] = {"path": raw(path), "format": format, "strip": strip, "existing": existing}
         query |= {"max_entries": max_entries, "max_bytes": max_bytes, "user": user}
         body = archive.encode() if isinstance(archive, str) else archive
         answer = await self._transport.call("PUT", f"{self._sandbox}/files/archive", query=query, content=body)
