@@ -4,13 +4,21 @@ use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
+use rustix::pipe::{self, PipeFlags, SpliceFlags};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest};
+use tokio::net::TcpStream;
 
 use crate::secret::Scrubber;
-use crate::stream::{Client, Counted, Counts, Io};
+use crate::stream::{Client, Counted, Counts, Io, Side};
 
 /// Bytes moved at once. Large enough that a bulk transfer is not about system calls.
 const PIECE: usize = 256 * 1024;
+
+/// Bytes after which a direction counts as a bulk transfer, and goes through the kernel alone.
+const BULK_AFTER: u64 = 1024 * 1024;
+
+/// Room for a bulk transfer on its way.
+const PIPE: usize = 1024 * 1024;
 
 /// Passes bytes on between a program and what it wanted.
 pub(crate) async fn relay(client: Client, mut outside: Counted) -> io::Result<()> {
@@ -18,9 +26,82 @@ pub(crate) async fn relay(client: Client, mut outside: Counted) -> io::Result<()
     outside.write_all(&ahead).await?;
     drop(ahead);
     let (stream, counts) = outside.into_parts();
-    let (reader, writer) = stream.into_split();
-    let (inside_reader, inside_writer) = tokio::io::split(side);
-    both(inside_reader, inside_writer, reader, writer, &counts, None).await
+    match side {
+        Side::Tcp(inside) => {
+            let out = pass(&inside, &stream, &counts.out);
+            let back = pass(&stream, &inside, &counts.back);
+            tokio::try_join!(out, back).map(drop)
+        }
+        Side::Within(inside) => {
+            let (reader, writer) = stream.into_split();
+            let (inside_reader, inside_writer) = tokio::io::split(inside);
+            both(inside_reader, inside_writer, reader, writer, &counts, None).await
+        }
+    }
+}
+
+/// One direction between two connections.
+async fn pass(from: &TcpStream, to: &TcpStream, count: &AtomicU64) -> io::Result<()> {
+    let mut buffer = vec![0; 64 * 1024];
+    let mut passed = 0;
+    while passed < BULK_AFTER {
+        from.readable().await?;
+        let got = match from.try_read(&mut buffer) {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+            got => got?,
+        };
+        if got == 0 {
+            return end(to);
+        }
+        let mut rest = &buffer[..got];
+        while !rest.is_empty() {
+            to.writable().await?;
+            match to.try_write(rest) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => rest = &rest[written?..],
+            }
+        }
+        passed += got as u64;
+        count.fetch_add(got as u64, Ordering::Relaxed);
+    }
+    drop(buffer);
+    splice(from, to, count).await
+}
+
+/// Without a copy into this process: pages go from one socket's queue through a pipe to the other's (splice(2)).
+async fn splice(from: &TcpStream, to: &TcpStream, count: &AtomicU64) -> io::Result<()> {
+    let (reader, writer) = pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
+    // A smaller one works as well, only slower.
+    pipe::fcntl_setpipe_size(&writer, PIPE).ok();
+    let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
+    loop {
+        from.readable().await?;
+        // The pipe is empty here, so that what would block is the socket.
+        let taken = from.try_io(Interest::READABLE, || Ok(pipe::splice(from, None, &writer, None, PIPE, flags)?));
+        let mut held = match taken {
+            Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
+            taken => taken?,
+        };
+        if held == 0 {
+            return end(to);
+        }
+        count.fetch_add(held as u64, Ordering::Relaxed);
+        while held > 0 {
+            to.writable().await?;
+            match to.try_io(Interest::WRITABLE, || Ok(pipe::splice(&reader, None, to, None, held, flags)?)) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                given => held -= given?,
+            }
+        }
+    }
+}
+
+/// Passes the end on; a side that is gone already needs none.
+fn end(to: &TcpStream) -> io::Result<()> {
+    match rustix::net::shutdown(to, rustix::net::Shutdown::Write) {
+        Err(rustix::io::Errno::NOTCONN) => Ok(()),
+        ended => Ok(ended?),
+    }
 }
 
 /// The same after an upgrade within HTTP; what comes back may not hold what the scrubber looks for.

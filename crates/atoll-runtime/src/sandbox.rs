@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::io;
+use std::net::SocketAddr;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
@@ -274,6 +275,12 @@ impl Sandbox {
     /// Opens a file inside, for reading and never waiting. What the descriptor is must be checked by the caller.
     pub async fn open(&self, path: &[u8]) -> Result<io::Result<OwnedFd>, Error> {
         self.inner.shared.link.open(path, 0).await
+    }
+
+    /// Connects from inside, as a program there would: by the rules, if it is not to the sandbox itself. Never waits.
+    pub async fn dial(&self, address: SocketAddr) -> Result<std::net::TcpStream, Error> {
+        let connected = self.inner.shared.link.connect(address).await?;
+        connected.map(Into::into).map_err(|error| Error::io(&format!("connect to {address}"), &error))
     }
 
     /// What it may reach, and what has gone out.

@@ -67,6 +67,7 @@ fn skip(test: &str) {
 }
 
 #[test]
+#[expect(clippy::too_many_lines, reason = "one story: each step is about what the one before has left")]
 fn a_repository_is_fetched_changed_and_sent_back() {
     run(async |f| {
         let Some(server) = served(f).await else { return skip("a_repository_is_fetched_changed_and_sent_back") };

@@ -52,7 +52,7 @@ fn searches_tell_lines_files_and_counts() {
             match line {
                 SearchLine::Match(hit) => told.push(hit.text),
                 SearchLine::End(summary) => assert_eq!(summary.matches, 1),
-                other => panic!("{other:?}"),
+                other @ (SearchLine::File(_) | SearchLine::Binary(_) | SearchLine::Error(_)) => panic!("{other:?}"),
             }
         }
         assert_eq!(told, ["one\n", "needle here\n", "three\n"]);

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use axum::body::Body;
 use http_body_util::BodyExt;
@@ -10,6 +11,9 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream, duplex};
 
 use super::{Line, Lines, NotSent, Places};
 use crate::placement::Agent;
+
+/// Longer than any test.
+const WAITS: Duration = Duration::from_secs(60);
 
 /// Room for whatever one side writes before the other reads.
 const ROOM: usize = 64 * 1024;
@@ -73,7 +77,7 @@ async fn a_line_is_not_ready_while_its_answer_is_on_the_way() {
 
 #[tokio::test]
 async fn a_line_that_waits_is_taken_by_one_alone_and_only_for_its_own_agent() {
-    let lines = Lines::new(Places::default());
+    let lines = Lines::new(Places::default(), WAITS);
     let (one, _open) = line().await;
     lines.give_back(one, agent(1));
     assert!(lines.take(&agent(2)).is_none(), "another agent has another line");
@@ -86,7 +90,7 @@ async fn a_line_that_waits_is_taken_by_one_alone_and_only_for_its_own_agent() {
 
 #[tokio::test]
 async fn a_line_that_the_agent_has_closed_is_not_taken() {
-    let lines = Lines::new(Places::default());
+    let lines = Lines::new(Places::default(), WAITS);
     let (one, theirs) = line().await;
     lines.give_back(one, agent(1));
     drop(theirs);
@@ -124,7 +128,7 @@ async fn a_request_comes_back_only_if_nothing_of_it_has_left() {
 /// What the proxy does with lines then never shows any of them a request for the second time.
 #[tokio::test]
 async fn no_request_is_heard_twice_however_lines_end() {
-    let lines = Lines::new(Places::default());
+    let lines = Lines::new(Places::default(), WAITS);
     let heard: Arc<Mutex<BTreeMap<String, usize>>> = Arc::default();
     let (mut answered, mut reused) = (0, 0);
     for number in 0..400_usize {

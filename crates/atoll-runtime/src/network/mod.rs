@@ -46,6 +46,8 @@ struct State {
     given: NetworkPolicy,
     secrets: Arc<Secrets>,
     egress: Option<Egress>,
+    /// Our own sockets inside, by number: nobody else's business.
+    own: Vec<u64>,
 }
 
 impl Network {
@@ -94,6 +96,11 @@ impl Network {
         if state.egress.is_some() {
             inside::TRUST.iter().for_each(|(name, value)| add(name, value));
         }
+    }
+
+    /// Whether a socket that listens inside is one of ours.
+    pub(crate) fn owns(&self, inode: u32) -> bool {
+        self.state().own.contains(&inode.into())
     }
 
     /// What a command was refused, and how often.
@@ -208,6 +215,8 @@ async fn open(shared: &Arc<Shared>, policy: Arc<Policy>, secrets: Arc<Secrets>) 
     network.must_be_walled()?;
     let (owners, sockets) = sockets(&shared.link).await?;
     let proc = shared.proc.try_clone().map_err(|error| Error::io("keep the sandbox's /proc", &error))?;
+    let own = sockets.tcp.iter().filter_map(|socket| Some(rustix::fs::fstat(socket).ok()?.st_ino));
+    network.state().own = own.collect();
     let attribution = Box::new(commands::ByKernel { owners, proc, commands: Arc::clone(&network.commands) });
     let events = Arc::clone(&network.events);
     let egress = Egress::start(&network.sandbox, sockets, policy, secrets, attribution, events);

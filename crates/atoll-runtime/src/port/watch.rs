@@ -33,7 +33,11 @@ impl Ports {
             Err(error) => Err(Error::io("ask which sockets there are", &error)),
         };
         let diagnosis = self.diagnosis.get_or_try_init(open).await?;
-        diagnosis.look().map_err(|error| Error::io("ask which sockets there are", &error))
+        let mut seen = diagnosis.look().map_err(|error| Error::io("ask which sockets there are", &error))?;
+        // Where the way out begins is no port of the user's.
+        seen.values_mut().for_each(|sockets| sockets.retain(|socket| !shared.network.owns(socket.inode)));
+        seen.retain(|_, sockets| !sockets.is_empty());
+        Ok(seen)
     }
 
     /// What is seen from now on; a change is a change of what the receiver holds.

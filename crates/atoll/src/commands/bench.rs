@@ -2,6 +2,7 @@
 //!
 //! What is measured is decided here; how (interleaving, quantiles, noise, verdicts) is `atoll-bench`'s business.
 
+mod egress;
 mod keystroke;
 mod server;
 mod session;
@@ -190,6 +191,8 @@ impl Bench {
             ("session: 100 MiB of stdout", Box::new(|| session::output(&self.sandbox, runtime, self.rounds))),
             ("session: memory beyond bash's own", Box::new(|| Ok(session::memory(&self.sandbox, runtime)))),
             ("terminal: key to echo", Box::new(|| keystroke::figure(&self.sandbox, runtime, self.rounds))),
+            ("egress: connect and a byte back", Box::new(|| egress::connect(&self.host, runtime, self.rounds))),
+            ("egress: 256 MiB out", Box::new(|| egress::bulk(&self.host, runtime, self.rounds))),
             ("kill: a tree of 1,000 processes", Box::new(|| Ok(self.kill(runtime)))),
         ]
     }

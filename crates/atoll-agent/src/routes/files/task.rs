@@ -184,7 +184,7 @@ pub(in crate::routes) async fn patch(
 #[into_params(parameter_in = Query)]
 pub(in crate::routes) struct HowToPack {
     /// The form.
-    #[param(required = false)]
+    #[param(required = false, inline)]
     format: ArchiveFormat,
     /// Leave out what `.gitignore` and `.ignore` name.
     #[param(required = false)]
@@ -229,12 +229,13 @@ pub(in crate::routes) async fn pack(
 #[into_params(parameter_in = Query)]
 pub(in crate::routes) struct HowToUnpack {
     /// The form; told by how the archive begins if not given.
+    #[param(inline)]
     format: Option<ArchiveFormat>,
     /// Leading names of paths that are dropped.
     #[param(required = false)]
     strip: u32,
     /// What to do where a name is taken.
-    #[param(required = false)]
+    #[param(required = false, inline)]
     existing: ArchiveExisting,
     /// Members at most (1000000).
     max_entries: Option<u64>,

@@ -18,6 +18,7 @@ in_every_mode! {
         a_session_tells_its_refusals,
         every_connection_is_accounted_for,
         many_connections_at_once,
+        much_passes_exactly,
     }
     with_cgroups {
         each_command_is_known_by_its_connections,
@@ -160,6 +161,26 @@ async fn every_connection_is_accounted_for(f: &Fixture) {
     let numbers: Vec<u64> = events().iter().map(|event| event.cursor).collect();
     assert_eq!(numbers, [0, 1, 2]);
     assert_eq!(sandbox.egress_events().since(2, 10).events.len(), 1);
+}
+
+async fn much_passes_exactly(f: &Fixture) {
+    let outside = Server::echo().await;
+    let port = outside.port;
+    let sandbox = with(f, policy(vec![tcp("a.test", port), loopback(&[port])], &["a.test"])).await;
+    let program = format!(
+        "import hashlib, os, socket, threading\nsize = 24 << 20\ndata = os.urandom(1 << 20)\n\
+         s = socket.create_connection(('a.test', {port}), 30)\nassert s.recv(6) == b'hello\\n'\n\
+         def send():\n  for n in range(size >> 20): s.sendall(data)\n  s.shutdown(socket.SHUT_WR)\n\
+         t = threading.Thread(target=send); t.start()\ngot = hashlib.sha256(); count = 0\n\
+         while True:\n  b = s.recv(1 << 18)\n  if not b: break\n  got.update(b); count += len(b)\n\
+         want = hashlib.sha256()\nfor n in range(size >> 20): want.update(data)\n\
+         print(count == size, got.digest() == want.digest())"
+    );
+    let output = super::python(&sandbox, &program).await;
+    assert_eq!(out(&output), "True True\n", "{}", err(&output));
+    eventually("it is over", || sandbox.network().totals.open == 0).await;
+    let totals = sandbox.network().totals;
+    assert_eq!((totals.bytes_out, totals.bytes_in), (24 << 20, (24 << 20) + 6));
 }
 
 async fn many_connections_at_once(f: &Fixture) {

@@ -38,6 +38,8 @@ async fn a_name_that_is_allowed_is_reached(f: &Fixture) {
         outside.heard()[0].contains(&format!("Host: a.test:{port}"))
             || outside.heard()[0].contains(&format!("host: a.test:{port}"))
     );
+    // Where the way out begins is not shown as a port.
+    assert_eq!(sandbox.ports().await.unwrap(), []);
     let totals = sandbox.network().totals;
     assert_eq!((totals.connections, totals.denied), (1, 0));
 }

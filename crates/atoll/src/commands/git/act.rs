@@ -70,7 +70,12 @@ pub(super) async fn act(verb: Verb) -> Result<u8, Failure> {
             let lines: String = pushed.refs.iter().map(|sent| format!("{} {}\n", sent.to, sent.summary)).collect();
             asked.print(&pushed, &lines)
         }
-        local => look(local).await,
+        local @ (Verb::Status { .. }
+        | Verb::Diff { .. }
+        | Verb::Commit { .. }
+        | Verb::Checkout { .. }
+        | Verb::Branches { .. }
+        | Verb::Log { .. }) => look(local).await,
     }
 }
 
