@@ -12,7 +12,15 @@ HEAD = '"""{doc}\n\nWritten by `sdk/generate` from the API\'s description; chang
 SCALARS = {"str": "str", "int": "int", "float": "float", "bool": "bool", "date": "datetime", "any": "Any"}
 
 # A code that is also one of Python's own kinds of failure.
-ALSO = {"WAIT_TIMEOUT": "TimeoutError", "FORBIDDEN": "PermissionError"}
+ALSO = {
+    "WAIT_TIMEOUT": "TimeoutError",
+    "FORBIDDEN": "PermissionError",
+    "PERMISSION_DENIED": "PermissionError",
+    "FILE_NOT_FOUND": "FileNotFoundError",
+    "FILE_EXISTS": "FileExistsError",
+    "NOT_DIRECTORY": "NotADirectoryError",
+    "IS_DIRECTORY": "IsADirectoryError",
+}
 
 
 def models(document: Document) -> str:
@@ -69,13 +77,14 @@ def errors(document: Document) -> str:
     lines = [
         HEAD.format(doc="A class for each code with which the server refuses."),
         "from __future__ import annotations\n",
+        "import builtins\n",
         "from ._failure import RefusedError\n",
     ]
     names = [_error_name(code) for code in document.codes]
     listed = "".join(f'    "{name}",\n' for name in sorted([*names, "BY_CODE"]))
     lines.append(f"__all__ = [\n{listed}]\n")
     for code, name in zip(document.codes, names, strict=True):
-        bases = ", ".join(["RefusedError", *([ALSO[code]] if code in ALSO else [])])
+        bases = ", ".join(["RefusedError", *([f"builtins.{ALSO[code]}"] if code in ALSO else [])])
         lines.append(f'\nclass {name}({bases}):\n    """The server refused with `{code}`."""\n')
     lines.append("\nBY_CODE: dict[str, type[RefusedError]] = {")
     lines += [f'    "{code}": {name},' for code, name in zip(document.codes, names, strict=True)]

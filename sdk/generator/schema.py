@@ -29,6 +29,23 @@ DERIVED: dict[str, tuple[str, tuple[str, ...]]] = {
     "SandboxOptions": ("CreateSandbox", ("name",)),
     "SandboxChanges": ("PatchSandbox", ()),
     "ExposeOptions": ("ExposePort", ()),
+    "MakeDirectoryOptions": ("MakeDirectoryRequest", ("path", "path_base64")),
+    "RenameOptions": ("FromToRequest", ("from", "from_base64", "to", "to_base64", "recursive")),
+    "CopyOptions": ("FromToRequest", ("from", "from_base64", "to", "to_base64")),
+    "ModeOptions": ("ModeRequest", ("path", "path_base64", "mode")),
+    "SymlinkOptions": ("SymlinkRequest", ("path", "path_base64", "target", "target_base64")),
+    "SearchOptions": ("SearchRequest", ("path", "path_base64", "pattern")),
+    "GlobOptions": ("GlobRequest", ("path", "path_base64", "patterns")),
+    "WatchOptions": ("WatchRequest", ("path", "path_base64")),
+    "GitCloneOptions": ("GitCloneRequest", ("url",)),
+    "GitStatusOptions": ("GitStatusRequest", ("path",)),
+    "GitDiffOptions": ("GitDiffRequest", ("path", "from")),
+    "GitCommitOptions": ("GitCommitRequest", ("path", "message")),
+    "GitCheckoutOptions": ("GitCheckoutRequest", ("path", "target", "from")),
+    "GitBranchesOptions": ("GitBranchesRequest", ("path",)),
+    "GitLogOptions": ("GitLogRequest", ("path", "from")),
+    "GitPullOptions": ("GitPullRequest", ("path",)),
+    "GitPushOptions": ("GitPushRequest", ("path",)),
 }
 
 

@@ -73,7 +73,7 @@ def _type(of: Type) -> str:
         return of.name
     if isinstance(of, Many):
         inner = _type(of.of)
-        return f"readonly {inner}[]" if "|" not in inner else f"readonly ({inner})[]"
+        return f"readonly {inner}[]" if inner.isalnum() else f"ReadonlyArray<{inner}>"
     assert isinstance(of, Table)
     return f"Readonly<Record<string, {_type(of.of)}{' | null' if of.nullable else ''}>>"
 

@@ -32,6 +32,7 @@ use crate::{request_id, routes, unread};
         (name = "terminals", description = "Programs behind a pseudo-terminal."),
     ),
     components(schemas(
+        atoll_protocol::ArchiveExisting,
         atoll_protocol::AttachCommand,
         atoll_protocol::AttachEvent,
         atoll_protocol::TerminalCommand,

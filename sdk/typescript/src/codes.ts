@@ -181,6 +181,99 @@ export class StorageBusyError extends RefusedError {}
 /** The server refused with `SANDBOX_GONE`. */
 export class SandboxGoneError extends RefusedError {}
 
+/** The server refused with `FILE_NOT_FOUND`. */
+export class FileNotFoundError extends RefusedError {}
+
+/** The server refused with `FILE_EXISTS`. */
+export class FileExistsError extends RefusedError {}
+
+/** The server refused with `IS_DIRECTORY`. */
+export class IsDirectoryError extends RefusedError {}
+
+/** The server refused with `NOT_DIRECTORY`. */
+export class NotDirectoryError extends RefusedError {}
+
+/** The server refused with `NOT_REGULAR_FILE`. */
+export class NotRegularFileError extends RefusedError {}
+
+/** The server refused with `DIRECTORY_NOT_EMPTY`. */
+export class DirectoryNotEmptyError extends RefusedError {}
+
+/** The server refused with `PERMISSION_DENIED`. */
+export class PermissionDeniedError extends RefusedError {}
+
+/** The server refused with `NO_SPACE`. */
+export class NoSpaceError extends RefusedError {}
+
+/** The server refused with `FILE_TOO_LARGE`. */
+export class FileTooLargeError extends RefusedError {}
+
+/** The server refused with `READ_ONLY`. */
+export class ReadOnlyError extends RefusedError {}
+
+/** The server refused with `NAME_TOO_LONG`. */
+export class NameTooLongError extends RefusedError {}
+
+/** The server refused with `TOO_MANY_LINKS`. */
+export class TooManyLinksError extends RefusedError {}
+
+/** The server refused with `PATH_ESCAPES`. */
+export class PathEscapesError extends RefusedError {}
+
+/** The server refused with `CROSS_DEVICE`. */
+export class CrossDeviceError extends RefusedError {}
+
+/** The server refused with `RESOURCE_BUSY`. */
+export class ResourceBusyError extends RefusedError {}
+
+/** The server refused with `TOO_MANY_FILES`. */
+export class TooManyFilesError extends RefusedError {}
+
+/** The server refused with `PRECONDITION_FAILED`. */
+export class PreconditionFailedError extends RefusedError {}
+
+/** The server refused with `RANGE_NOT_SATISFIABLE`. */
+export class RangeNotSatisfiableError extends RefusedError {}
+
+/** The server refused with `CONTENT_MISMATCH`. */
+export class ContentMismatchError extends RefusedError {}
+
+/** The server refused with `FILE_LIMIT`. */
+export class FileLimitError extends RefusedError {}
+
+/** The server refused with `OPERATION_INTERRUPTED`. */
+export class OperationInterruptedError extends RefusedError {}
+
+/** The server refused with `FILESYSTEM_UNSUPPORTED`. */
+export class FilesystemUnsupportedError extends RefusedError {}
+
+/** The server refused with `FILESYSTEM_ERROR`. */
+export class FilesystemErrorError extends RefusedError {}
+
+/** The server refused with `WATCH_NOT_FOUND`. */
+export class WatchNotFoundError extends RefusedError {}
+
+/** The server refused with `WATCH_ALREADY_EXISTS`. */
+export class WatchAlreadyExistsError extends RefusedError {}
+
+/** The server refused with `WATCH_LIMIT`. */
+export class WatchLimitError extends RefusedError {}
+
+/** The server refused with `CURSOR_TOO_OLD`. */
+export class CursorTooOldError extends RefusedError {}
+
+/** The server refused with `GIT_NOT_AVAILABLE`. */
+export class GitNotAvailableError extends RefusedError {}
+
+/** The server refused with `GIT_FAILED`. */
+export class GitFailedError extends RefusedError {}
+
+/** The server refused with `GIT_AUTHENTICATION_FAILED`. */
+export class GitAuthenticationFailedError extends RefusedError {}
+
+/** The server refused with `GIT_TIMEOUT`. */
+export class GitTimeoutError extends RefusedError {}
+
 /** The server refused with `DISK_FULL`. */
 export class DiskFullError extends RefusedError {}
 
@@ -250,6 +343,37 @@ export const byCode: Readonly<Record<string, typeof RefusedError>> = {
   PAUSE_UNAVAILABLE: PauseUnavailableError,
   STORAGE_BUSY: StorageBusyError,
   SANDBOX_GONE: SandboxGoneError,
+  FILE_NOT_FOUND: FileNotFoundError,
+  FILE_EXISTS: FileExistsError,
+  IS_DIRECTORY: IsDirectoryError,
+  NOT_DIRECTORY: NotDirectoryError,
+  NOT_REGULAR_FILE: NotRegularFileError,
+  DIRECTORY_NOT_EMPTY: DirectoryNotEmptyError,
+  PERMISSION_DENIED: PermissionDeniedError,
+  NO_SPACE: NoSpaceError,
+  FILE_TOO_LARGE: FileTooLargeError,
+  READ_ONLY: ReadOnlyError,
+  NAME_TOO_LONG: NameTooLongError,
+  TOO_MANY_LINKS: TooManyLinksError,
+  PATH_ESCAPES: PathEscapesError,
+  CROSS_DEVICE: CrossDeviceError,
+  RESOURCE_BUSY: ResourceBusyError,
+  TOO_MANY_FILES: TooManyFilesError,
+  PRECONDITION_FAILED: PreconditionFailedError,
+  RANGE_NOT_SATISFIABLE: RangeNotSatisfiableError,
+  CONTENT_MISMATCH: ContentMismatchError,
+  FILE_LIMIT: FileLimitError,
+  OPERATION_INTERRUPTED: OperationInterruptedError,
+  FILESYSTEM_UNSUPPORTED: FilesystemUnsupportedError,
+  FILESYSTEM_ERROR: FilesystemErrorError,
+  WATCH_NOT_FOUND: WatchNotFoundError,
+  WATCH_ALREADY_EXISTS: WatchAlreadyExistsError,
+  WATCH_LIMIT: WatchLimitError,
+  CURSOR_TOO_OLD: CursorTooOldError,
+  GIT_NOT_AVAILABLE: GitNotAvailableError,
+  GIT_FAILED: GitFailedError,
+  GIT_AUTHENTICATION_FAILED: GitAuthenticationFailedError,
+  GIT_TIMEOUT: GitTimeoutError,
   DISK_FULL: DiskFullError,
   DISK_READ_ONLY: DiskReadOnlyError,
   INTERNAL: InternalError,

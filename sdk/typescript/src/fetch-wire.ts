@@ -33,13 +33,15 @@ export class FetchWire implements Wire {
     const stop = () => hangUp.abort(question.signal?.reason);
     question.signal?.addEventListener("abort", stop, { once: true });
     if (question.signal?.aborted) stop();
+    // Browsers send no body piece by piece over HTTP/1.1, so there it is put together first.
+    const body = question.body && (question.body instanceof Uint8Array ? question.body : await collect(question.body));
     let response: Response;
     try {
       response = await this.#fetch(this.#address.url + question.path, {
         method: question.method,
         headers: question.headers as Record<string, string>,
         signal: hangUp.signal,
-        ...(question.body ? { body: question.body as Uint8Array<ArrayBuffer> } : {}),
+        ...(body ? { body: body as Uint8Array<ArrayBuffer> } : {}),
       });
     } catch (error) {
       quiet.stop();

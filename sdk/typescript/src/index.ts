@@ -15,6 +15,9 @@ export {
   RefusedError,
   UnreachableError,
 } from "./failure.js";
+export { FileStream, Files } from "./files.js";
+export type { FileContent, Path, WriteOptions } from "./files.js";
+export { Git } from "./git.js";
 export type * as models from "./models.js";
 export { EgressEvents, Network, Secrets } from "./network.js";
 export { PortChanges, Ports } from "./ports.js";
@@ -31,3 +34,4 @@ export type { LogOptions } from "./streams.js";
 export { Terminal, TerminalConnection, Terminals } from "./terminal.js";
 export type { ConnectOptions, TerminalOptions } from "./terminal.js";
 export type { CallOptions } from "./transport.js";
+export { Watch } from "./watch.js";

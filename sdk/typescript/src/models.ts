@@ -2,6 +2,12 @@
 //
 // Written by `sdk/generate` from the API's description; changes are lost.
 
+/** What to do where a member's name is taken. */
+export type ArchiveExisting = "replace" | "keep" | "refuse";
+
+/** The form of an archive. */
+export type ArchiveFormat = "tar" | "tar.zst" | "tar.gz" | "zip";
+
 /** What a client sends to a process. */
 export type AttachCommand = "close" | { stdin: StdinPiece } | { signal: SignalRequest };
 
@@ -82,6 +88,42 @@ export interface Denial {
 
 /** Why a connection or a question was refused. */
 export type DenialReason = "no_rule" | "port_not_allowed" | "protocol_not_allowed" | "command_not_allowed" | "address_not_public" | "no_name" | "bad_name" | "name_mismatch" | "hidden_name" | "malformed" | "query_type" | "query_limit" | "no_address" | "unreachable" | "untrusted" | "udp_not_allowed" | "too_many" | "policy_changed";
+
+/** A file was edited. */
+export interface EditReceipt {
+  /** As it is now. */
+  readonly file: FileInfo;
+  /** For each replacement the lines, as they were before it, where it was done. */
+  readonly lines: ReadonlyArray<readonly number[]>;
+}
+
+/** Replace exact texts in a file: all of them, one after the other, or none. */
+export interface EditRequest {
+  /** The replacements. */
+  readonly edits: readonly EditText[];
+  /** How the texts are put into JSON. */
+  readonly encoding?: Encoding | undefined;
+  /** Only if the file is in the state with this tag. */
+  readonly ifMatch?: string | undefined;
+  /** The file. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** The user to edit as. */
+  readonly user?: string | undefined;
+}
+
+/** One replacement. */
+export interface EditText {
+  /** It may be there any number of times, at least once. Each is replaced. */
+  readonly all?: boolean | undefined;
+  /** How often it must be there: once, if not given. Each is replaced. */
+  readonly count?: number | undefined;
+  /** What takes its place. */
+  readonly new: string;
+  /** The text that is there. */
+  readonly old: string;
+}
 
 /** One thing that happened on the way out. What does not apply is left out. */
 export interface EgressEvent {
@@ -224,7 +266,7 @@ export interface ErrorBody {
 }
 
 /** What went wrong, as a stable name. */
-export type ErrorCode = "UNAUTHORIZED" | "FORBIDDEN" | "ROUTE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "UPGRADE_REQUIRED" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "IDEMPOTENCY_CONFLICT" | "TOKEN_NOT_FOUND" | "TOKEN_LIMIT" | "SANDBOX_NOT_FOUND" | "SANDBOX_DIFFERS" | "SANDBOX_PAUSED" | "SANDBOX_STOPPED" | "SANDBOX_LIMIT" | "AGENT_UNAVAILABLE" | "SHUTTING_DOWN" | "SERVER_UNREACHABLE" | "TOO_MANY_CONNECTIONS" | "VALIDATION_FAILED" | "COMMAND_NOT_FOUND" | "NOT_EXECUTABLE" | "CWD_NOT_FOUND" | "USER_NOT_FOUND" | "ARGUMENTS_TOO_LONG" | "PROCESS_NOT_FOUND" | "PROCESS_ALREADY_EXISTS" | "PROCESS_ENDED" | "PROCESS_LIMIT" | "STDIN_NOT_OPEN" | "STDIN_GAP" | "SESSION_NOT_FOUND" | "SESSION_ALREADY_EXISTS" | "SESSION_TERMINATED" | "SESSION_ALIVE" | "SESSION_BUSY" | "SESSION_LIMIT" | "COMMAND_CANCELLED" | "SHELL_NOT_SUPPORTED" | "TERMINAL_NOT_FOUND" | "TERMINAL_ALREADY_EXISTS" | "TERMINAL_ENDED" | "TERMINAL_READ_ONLY" | "PORT_CLOSED" | "PREVIEW_NOT_FOUND" | "PREVIEW_ASLEEP" | "PREVIEW_BUSY" | "PREVIEW_BROKEN" | "PREVIEW_LIMIT" | "MISDIRECTED" | "WAIT_TIMEOUT" | "LIMIT_UNAVAILABLE" | "EGRESS_UNAVAILABLE" | "SECRET_NOT_FOUND" | "ISOLATION_UNAVAILABLE" | "PAUSE_UNAVAILABLE" | "STORAGE_BUSY" | "SANDBOX_GONE" | "DISK_FULL" | "DISK_READ_ONLY" | "INTERNAL";
+export type ErrorCode = "UNAUTHORIZED" | "FORBIDDEN" | "ROUTE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "UPGRADE_REQUIRED" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "IDEMPOTENCY_CONFLICT" | "TOKEN_NOT_FOUND" | "TOKEN_LIMIT" | "SANDBOX_NOT_FOUND" | "SANDBOX_DIFFERS" | "SANDBOX_PAUSED" | "SANDBOX_STOPPED" | "SANDBOX_LIMIT" | "AGENT_UNAVAILABLE" | "SHUTTING_DOWN" | "SERVER_UNREACHABLE" | "TOO_MANY_CONNECTIONS" | "VALIDATION_FAILED" | "COMMAND_NOT_FOUND" | "NOT_EXECUTABLE" | "CWD_NOT_FOUND" | "USER_NOT_FOUND" | "ARGUMENTS_TOO_LONG" | "PROCESS_NOT_FOUND" | "PROCESS_ALREADY_EXISTS" | "PROCESS_ENDED" | "PROCESS_LIMIT" | "STDIN_NOT_OPEN" | "STDIN_GAP" | "SESSION_NOT_FOUND" | "SESSION_ALREADY_EXISTS" | "SESSION_TERMINATED" | "SESSION_ALIVE" | "SESSION_BUSY" | "SESSION_LIMIT" | "COMMAND_CANCELLED" | "SHELL_NOT_SUPPORTED" | "TERMINAL_NOT_FOUND" | "TERMINAL_ALREADY_EXISTS" | "TERMINAL_ENDED" | "TERMINAL_READ_ONLY" | "PORT_CLOSED" | "PREVIEW_NOT_FOUND" | "PREVIEW_ASLEEP" | "PREVIEW_BUSY" | "PREVIEW_BROKEN" | "PREVIEW_LIMIT" | "MISDIRECTED" | "WAIT_TIMEOUT" | "LIMIT_UNAVAILABLE" | "EGRESS_UNAVAILABLE" | "SECRET_NOT_FOUND" | "ISOLATION_UNAVAILABLE" | "PAUSE_UNAVAILABLE" | "STORAGE_BUSY" | "SANDBOX_GONE" | "FILE_NOT_FOUND" | "FILE_EXISTS" | "IS_DIRECTORY" | "NOT_DIRECTORY" | "NOT_REGULAR_FILE" | "DIRECTORY_NOT_EMPTY" | "PERMISSION_DENIED" | "NO_SPACE" | "FILE_TOO_LARGE" | "READ_ONLY" | "NAME_TOO_LONG" | "TOO_MANY_LINKS" | "PATH_ESCAPES" | "CROSS_DEVICE" | "RESOURCE_BUSY" | "TOO_MANY_FILES" | "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE" | "CONTENT_MISMATCH" | "FILE_LIMIT" | "OPERATION_INTERRUPTED" | "FILESYSTEM_UNSUPPORTED" | "FILESYSTEM_ERROR" | "WATCH_NOT_FOUND" | "WATCH_ALREADY_EXISTS" | "WATCH_LIMIT" | "CURSOR_TOO_OLD" | "GIT_NOT_AVAILABLE" | "GIT_FAILED" | "GIT_AUTHENTICATION_FAILED" | "GIT_TIMEOUT" | "DISK_FULL" | "DISK_READ_ONLY" | "INTERNAL";
 
 /** A text that may be no UTF-8. */
 export interface ExactText {
@@ -309,10 +351,110 @@ export interface ExposePort {
   readonly wake?: boolean | undefined;
 }
 
+/** So many things were done. */
+export interface FileCount {
+  /** How many. */
+  readonly count: number;
+}
+
+/** Whether something is there. */
+export interface FileExists {
+  /** Whether. */
+  readonly exists: boolean;
+  /** What it is, links followed. */
+  readonly kind?: FileKind | undefined;
+}
+
+/** What is known of one file. */
+export interface FileInfo {
+  /** Bytes that it takes on the disk: fewer than its length if it has holes. */
+  readonly allocated: number;
+  /** Tells two states of it apart, for `If-Match` and `If-None-Match`. */
+  readonly etag: string;
+  /** Its group, as numbered inside. */
+  readonly gid: number;
+  /** What it is. */
+  readonly kind: FileKind;
+  /** How many names it has. */
+  readonly links: number;
+  /** Permission bits, in octal: `0644`. */
+  readonly mode: string;
+  /** When its content last changed. */
+  readonly modified: Timestamp;
+  /** Its path: in a list below the directory that was listed, else as it was asked for. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+  /** Its length in bytes. */
+  readonly size: number;
+  /** Where it leads, if it is a symbolic link. */
+  readonly target?: string | undefined;
+  /** The same exactly, if it is no UTF-8. */
+  readonly targetBase64?: string | undefined;
+  /** Its owner, as numbered inside. */
+  readonly uid: number;
+}
+
+/** What a name stands for. */
+export type FileKind = "file" | "directory" | "symlink" | "fifo" | "socket" | "character_device" | "block_device";
+
+/** A page of a list. */
+export interface FileList {
+  /** The entries. */
+  readonly entries: readonly FileInfo[];
+  /** Give this as `after` for the next page; not there on the last. */
+  readonly next?: string | undefined;
+  /** So many directories below could not be read. */
+  readonly unreadable: number;
+}
+
+/** How a list that is streamed ended. */
+export interface FileListEnd {
+  /** Give this as `after` to go on; not there if that was all. */
+  readonly next?: string | undefined;
+  /** So many directories below could not be read. */
+  readonly unreadable: number;
+}
+
+/** One line of a list that is streamed. */
+export type FileListLine = { entry: FileInfo } | { end: FileListEnd } | { error: ErrorBody };
+
+/** A file's content as text. */
+export interface FileText {
+  /** What was read of it. */
+  readonly data: string;
+  /** How it is put into JSON. */
+  readonly encoding: Encoding;
+  /** The file. */
+  readonly file: FileInfo;
+  /** Bytes that are no UTF-8 were replaced. */
+  readonly replaced: boolean;
+}
+
 /** Asks for a new session that holds what another one does. */
 export interface ForkRequest {
   /** The id of the new one; made up if not given. */
   readonly id?: SessionId | undefined;
+}
+
+/** Rename, move or copy. */
+export interface FromToRequest {
+  /** What. */
+  readonly from?: string | undefined;
+  /** The same exactly. */
+  readonly fromBase64?: string | undefined;
+  /** Make the directories above the new name that are missing. */
+  readonly parents?: boolean | undefined;
+  /** Directories with all that is in them; for a copy only. */
+  readonly recursive?: boolean | undefined;
+  /** Replace what is there; a copy merges directories. */
+  readonly replace?: boolean | undefined;
+  /** Its new name. */
+  readonly to?: string | undefined;
+  /** The same exactly. */
+  readonly toBase64?: string | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
 }
 
 /** Output that can no longer be read: the log had to drop it. */
@@ -321,6 +463,342 @@ export interface Gap {
   readonly from: number;
   /** First position after it that can. */
   readonly to: number;
+}
+
+/** Who wrote a commit. */
+export interface GitAuthor {
+  /** An address. */
+  readonly email: string;
+  /** A name. */
+  readonly name: string;
+}
+
+/** A branch. */
+export interface GitBranch {
+  /** Its last commit. */
+  readonly commit: string;
+  /** It is checked out. */
+  readonly current: boolean;
+  /** Its name. */
+  readonly name: string;
+  /** The branch that it follows. */
+  readonly upstream?: string | undefined;
+}
+
+/** Branches. */
+export interface GitBranches {
+  /** By name. */
+  readonly branches: readonly GitBranch[];
+}
+
+/** Whose branches. */
+export interface GitBranchesRequest {
+  /** The repository, or a directory in it; relative to `/workspace`. */
+  readonly path: string;
+  /** Those of remotes, too. */
+  readonly remotes?: boolean | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** What is different about a path. */
+export type GitChange = "unmodified" | "modified" | "type_changed" | "added" | "deleted" | "renamed" | "copied" | "unmerged" | "untracked" | "ignored";
+
+/** What is checked out. */
+export interface GitCheckedOut {
+  /** The branch; none if it is a commit. */
+  readonly branch?: string | undefined;
+  /** The commit. */
+  readonly commit?: string | undefined;
+}
+
+/** What to check out. */
+export interface GitCheckoutRequest {
+  /** Make the branch. */
+  readonly create?: boolean | undefined;
+  /** Where a new branch begins. */
+  readonly from?: string | undefined;
+  /** The repository, or a directory in it; relative to `/workspace`. */
+  readonly path: string;
+  /** A branch, a tag or a commit. */
+  readonly target: string;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** A repository to be fetched. */
+export interface GitCloneRequest {
+  /** The branch or tag to check out; else the remote's own. */
+  readonly branch?: string | undefined;
+  /** For the remote, if it asks. */
+  readonly credentials?: GitCredentials | undefined;
+  /** Only so many commits back. */
+  readonly depth?: number | undefined;
+  /** The directory that it becomes; else named like the repository, below `/workspace`. */
+  readonly path?: string | undefined;
+  /** Ends it after so long (ten minutes). */
+  readonly timeout?: number | undefined;
+  /** Where it is: `https://…`, `http://…`, `file://…` or an absolute path inside. */
+  readonly url: string;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** A repository that was fetched. */
+export interface GitCloned {
+  /** The branch that is checked out. */
+  readonly branch?: string | undefined;
+  /** The commit that is checked out; none if the repository is empty. */
+  readonly commit?: string | undefined;
+  /** Where it is. */
+  readonly path: string;
+}
+
+/** A commit. */
+export interface GitCommitInfo {
+  /** Who wrote it. */
+  readonly author: GitAuthor;
+  /** The rest. */
+  readonly body: string;
+  /** Its hash. */
+  readonly commit: string;
+  /** Those before it. */
+  readonly parents: readonly string[];
+  /** The first line of its message. */
+  readonly subject: string;
+  /** When. */
+  readonly time: Timestamp;
+}
+
+/** A commit to be made. */
+export interface GitCommitRequest {
+  /** With every change, new files included. */
+  readonly all?: boolean | undefined;
+  /** Even if nothing is different. */
+  readonly allowEmpty?: boolean | undefined;
+  /** Who made it; else as the repository is configured. */
+  readonly author?: GitAuthor | undefined;
+  /** What it does. */
+  readonly message: string;
+  /** The repository, or a directory in it; relative to `/workspace`. */
+  readonly path: string;
+  /** With the changes to these paths. */
+  readonly paths?: readonly string[] | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** A commit that was made. */
+export interface GitCommitted {
+  /** The branch that it is on. */
+  readonly branch?: string | undefined;
+  /** Its hash. */
+  readonly commit: string;
+}
+
+/** Who one is to a remote. Never printed, never kept. */
+export interface GitCredentials {
+  /** The password, or a token that stands for it. */
+  readonly password: string;
+  /** The only server that gets them: `https://host` or `https://host:port`. A clone's own if not given. */
+  readonly server?: string | undefined;
+  /** The name. */
+  readonly username: string;
+}
+
+/** What is different, as a patch. */
+export interface GitDiff {
+  /** The text; bytes that are no UTF-8 are replaced. */
+  readonly diff: string;
+  /** There is more than is told: the middle is left out. */
+  readonly truncated: boolean;
+}
+
+/** What to compare. */
+export interface GitDiffRequest {
+  /** So many lines around each change (3). */
+  readonly context?: number | undefined;
+  /** This commit with the files, or with `to`. */
+  readonly from?: string | undefined;
+  /** The repository, or a directory in it; relative to `/workspace`. */
+  readonly path: string;
+  /** Only these paths. */
+  readonly paths?: readonly string[] | undefined;
+  /** The next commit with the last; else the files with the next commit. */
+  readonly staged?: boolean | undefined;
+  /** The other commit. */
+  readonly to?: string | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** Commits. */
+export interface GitLog {
+  /** Newest first. */
+  readonly commits: readonly GitCommitInfo[];
+}
+
+/** Which commits. */
+export interface GitLogRequest {
+  /** From here back; else from what is checked out. */
+  readonly from?: string | undefined;
+  /** So many at most (50, at most 1000). */
+  readonly limit?: number | undefined;
+  /** The repository, or a directory in it; relative to `/workspace`. */
+  readonly path: string;
+  /** Only those that changed these paths. */
+  readonly paths?: readonly string[] | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** What to fetch into a repository. */
+export interface GitPullRequest {
+  /** Which branch; else the one that is followed. */
+  readonly branch?: string | undefined;
+  /** For the remote, if it asks. */
+  readonly credentials?: GitCredentials | undefined;
+  /** The repository, or a directory in it; relative to `/workspace`. */
+  readonly path: string;
+  /** From where (`origin`). */
+  readonly remote?: string | undefined;
+  /** Ends it after so long (ten minutes). */
+  readonly timeout?: number | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** What was fetched. */
+export interface GitPulled {
+  /** The commit that is checked out now. */
+  readonly commit?: string | undefined;
+  /** It was another before. */
+  readonly updated: boolean;
+}
+
+/** What to send. */
+export interface GitPushRequest {
+  /** Which branch; else the one that is checked out. */
+  readonly branch?: string | undefined;
+  /** For the remote, if it asks. */
+  readonly credentials?: GitCredentials | undefined;
+  /** Even if it replaces commits there, unless somebody else added some. */
+  readonly force?: boolean | undefined;
+  /** The repository, or a directory in it; relative to `/workspace`. */
+  readonly path: string;
+  /** To where (`origin`). */
+  readonly remote?: string | undefined;
+  /** Follow it from now on. */
+  readonly setUpstream?: boolean | undefined;
+  /** Ends it after so long (ten minutes). */
+  readonly timeout?: number | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** What was sent. */
+export interface GitPushed {
+  /** One each. */
+  readonly refs: readonly GitPushedRef[];
+}
+
+/** A branch that was sent. */
+export interface GitPushedRef {
+  /** Here. */
+  readonly from: string;
+  /** What happened. */
+  readonly summary: string;
+  /** There. */
+  readonly to: string;
+}
+
+/** How a repository is. */
+export interface GitStatus {
+  /** Commits that the upstream lacks. */
+  readonly ahead?: number | undefined;
+  /** Commits that it lacks. */
+  readonly behind?: number | undefined;
+  /** The branch; none if a commit is checked out. */
+  readonly branch?: string | undefined;
+  /** The commit; none before the first. */
+  readonly commit?: string | undefined;
+  /** What is different. */
+  readonly entries: readonly GitStatusEntry[];
+  /** The branch that it follows. */
+  readonly upstream?: string | undefined;
+}
+
+/** One path that is different. */
+export interface GitStatusEntry {
+  /** Its name before, if it was renamed or copied. */
+  readonly from?: string | undefined;
+  /** The same exactly, if it is no UTF-8. */
+  readonly fromBase64?: string | undefined;
+  /** The path, from the top of the repository. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+  /** How it will differ in the next commit. */
+  readonly staged: GitChange;
+  /** How the file differs from that. */
+  readonly worktree: GitChange;
+}
+
+/** A repository to be looked at. */
+export interface GitStatusRequest {
+  /** What is ignored, too. */
+  readonly ignored?: boolean | undefined;
+  /** The repository, or a directory in it; relative to `/workspace`. */
+  readonly path: string;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** Names that were found, in order. */
+export interface GlobAnswer {
+  /** The names. */
+  readonly entries: readonly GlobEntry[];
+  /** Directories that could not be read. */
+  readonly troubles: number;
+  /** Why there may be more. */
+  readonly truncated?: SearchTruncated | undefined;
+}
+
+/** A name that was found. */
+export interface GlobEntry {
+  /** What it is. */
+  readonly kind: GlobKind;
+  /** Its path. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+}
+
+/** What a name that was found stands for. */
+export type GlobKind = "file" | "directory" | "symlink" | "other";
+
+/** Find names below a directory. */
+export interface GlobRequest {
+  /** How many levels; all if not given. */
+  readonly depth?: number | undefined;
+  /** Globs of what is left out. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Names that begin with a dot, too. */
+  readonly hidden?: boolean | undefined;
+  /** What `.gitignore` and `.ignore` name, too. */
+  readonly ignored?: boolean | undefined;
+  /** Names in all (10000). */
+  readonly maxMatches?: number | undefined;
+  /** The directory. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** Patterns over the path below the directory: `*` and `?` stay within a name, `**` does not. */
+  readonly patterns: readonly string[];
+  /** How long it may take (60 s). */
+  readonly timeout?: number | undefined;
+  /** The user to look as. */
+  readonly user?: string | undefined;
 }
 
 /** An HTTP request that must be answered. */
@@ -386,6 +864,42 @@ export interface LogMatch {
   readonly line: string;
   /** On which output. */
   readonly stream: Stream;
+}
+
+/** A directory was asked for. */
+export interface MakeDirectoryReceipt {
+  /** It was not there before. */
+  readonly created: boolean;
+  /** The directory. */
+  readonly file: FileInfo;
+}
+
+/** Make a directory. */
+export interface MakeDirectoryRequest {
+  /** Its permission bits, in octal; else 0755. */
+  readonly mode?: string | undefined;
+  /** Those above it too; and it is no error that it is there. */
+  readonly parents?: boolean | undefined;
+  /** The directory. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Set permission bits. */
+export interface ModeRequest {
+  /** In octal: `0755`. */
+  readonly mode: string;
+  /** What. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** Of all that is in it, too. */
+  readonly recursive?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
 }
 
 /** The way out of a sandbox. */
@@ -470,6 +984,29 @@ export interface OutputPage {
   readonly nextCursor: number;
 }
 
+/** Where a hunk went in. */
+export interface PatchHunk {
+  /** Its lines fit letter by letter; else blanks or typographic signs differ. */
+  readonly exact: boolean;
+  /** How many lines of context at each end were not looked at. */
+  readonly fuzz: number;
+  /** The line of the old file, counted from one. */
+  readonly line: number;
+  /** How many lines from where it should be. */
+  readonly offset: number;
+}
+
+/** What a patch did to a file. */
+export type PatchOutcome = "created" | "changed" | "deleted" | "renamed" | "copied";
+
+/** A patch was applied. */
+export interface PatchReceipt {
+  /** Nothing was changed: it was only looked whether it fits. */
+  readonly dryRun: boolean;
+  /** Its files. */
+  readonly files: readonly PatchedFile[];
+}
+
 /** Change what can be changed while it lives. What is left out stays. */
 export interface PatchSandbox {
   /** Never stop it for want of use. */
@@ -478,6 +1015,24 @@ export interface PatchSandbox {
   readonly labels?: Readonly<Record<string, string | null>> | undefined;
   /** Stop it when nobody used it for so long. 0: never. */
   readonly sleepAfterMs?: number | undefined;
+}
+
+/** One file of a patch. */
+export interface PatchedFile {
+  /** Lines that are new. */
+  readonly added: number;
+  /** The name that it had, or the file that it is a copy of. */
+  readonly from?: string | undefined;
+  /** Where its hunks went in. */
+  readonly hunks: readonly PatchHunk[];
+  /** What happened to it. */
+  readonly outcome: PatchOutcome;
+  /** Its path, after the patch if it is still there. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+  /** Lines that went. */
+  readonly removed: number;
 }
 
 /** When a port counts as open. */
@@ -787,6 +1342,143 @@ export interface ScreenInfo {
   readonly whole: boolean;
 }
 
+/** A whole search. */
+export interface SearchAnswer {
+  /** Files, if only files or counts were asked for; and those that match and are not text. */
+  readonly files: readonly SearchFile[];
+  /** Lines of files. */
+  readonly matches: readonly SearchMatch[];
+  /** What it came to. */
+  readonly summary: SearchSummary;
+}
+
+/** What to do with files that hold a NUL byte. */
+export type SearchBinary = "skip" | "report" | "text";
+
+/** Whether capital letters matter. */
+export type SearchCase = "sensitive" | "insensitive" | "smart";
+
+/** How much is told of a file. */
+export type SearchDetail = "lines" | "files" | "counts";
+
+/** A file in which something was found. */
+export interface SearchFile {
+  /** How many lines of it match; not known of a file that is not text. */
+  readonly matches?: number | undefined;
+  /** The file. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+}
+
+/** One line of a search that is streamed. */
+export type SearchLine = { match: SearchMatch } | { file: SearchFile } | { binary: SearchFile } | { end: SearchSummary } | { error: ErrorBody };
+
+/** A line that was found. */
+export interface SearchMatch {
+  /** The same behind. */
+  readonly cutAfter?: number | undefined;
+  /** Bytes of a long line that are not told, before and behind. */
+  readonly cutBefore?: number | undefined;
+  /** Counted from one. */
+  readonly line: number;
+  /** Where in the file its first byte is. */
+  readonly offset: number;
+  /** The file. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+  /** Whether it matches. */
+  readonly role: SearchRole;
+  /** Where in its bytes the matches are. */
+  readonly spans: readonly SearchSpan[];
+  /** The line, with its end; for a match across lines all of them. */
+  readonly text: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly textBase64?: string | undefined;
+}
+
+/** Search the files below a directory. */
+export interface SearchRequest {
+  /** Lines told after each match. */
+  readonly after?: number | undefined;
+  /** Lines told before each match. */
+  readonly before?: number | undefined;
+  /** Files that are not text. */
+  readonly binary?: SearchBinary | undefined;
+  /** Whether capital letters matter. */
+  readonly case?: SearchCase | undefined;
+  /** How many levels; all if not given. */
+  readonly depth?: number | undefined;
+  /** How much is told. */
+  readonly detail?: SearchDetail | undefined;
+  /** Globs of what is left out. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Names that begin with a dot, too. */
+  readonly hidden?: boolean | undefined;
+  /** What `.gitignore` and `.ignore` name, too. */
+  readonly ignored?: boolean | undefined;
+  /** Globs that a file must match, if there is any. Without a slash: names at any depth. */
+  readonly include?: readonly string[] | undefined;
+  /** Bytes that are told (16 MiB). */
+  readonly maxBytes?: number | undefined;
+  /** Matches in all (10000). */
+  readonly maxMatches?: number | undefined;
+  /** Matches in one file. */
+  readonly maxMatchesPerFile?: number | undefined;
+  /** The directory, or a file. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** What to look for. */
+  readonly pattern: string;
+  /** In the order of names: the same each time, and slower. */
+  readonly sorted?: boolean | undefined;
+  /** How it is read. */
+  readonly syntax?: SearchSyntax | undefined;
+  /** How long it may take (60 s). */
+  readonly timeout?: number | undefined;
+  /** The user to search as. */
+  readonly user?: string | undefined;
+  /** Only whole words. */
+  readonly words?: boolean | undefined;
+}
+
+/** What a told line is. */
+export type SearchRole = "match" | "before" | "after";
+
+/** A part of a line, in bytes. */
+export interface SearchSpan {
+  /** The byte behind it. */
+  readonly end: number;
+  /** Its first byte. */
+  readonly start: number;
+}
+
+/** What a search came to. */
+export interface SearchSummary {
+  /** Bytes of files that were read. */
+  readonly bytesRead: number;
+  /** Files that were searched. */
+  readonly files: number;
+  /** Files in which something was found. */
+  readonly filesMatched: number;
+  /** The first of them, for people. */
+  readonly firstTroubles: readonly string[];
+  /** Matches that were told. */
+  readonly matches: number;
+  /** Files and directories that could not be searched. */
+  readonly troubles: number;
+  /** Why there may be more. */
+  readonly truncated?: SearchTruncated | undefined;
+}
+
+/** How the text of a pattern is read. */
+export type SearchSyntax = "regex" | "multiline" | "multiline_dot_all" | "fixed";
+
+/** Why there may be more than was told. */
+export type SearchTruncated = "matches" | "bytes" | "time" | "cancelled";
+
 /** A secret, without its value. */
 export interface SecretInfo {
   /** The headers in which it is put. */
@@ -923,6 +1615,16 @@ export interface SignalRequest {
 /** Whom a signal is for. */
 export type SignalScope = "main" | "tree";
 
+/** A member of an archive that was not made. */
+export interface SkippedMember {
+  /** Its path in the archive. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+  /** Why. */
+  readonly why: string;
+}
+
 /** Everything that a session remembers. */
 export interface SnapshotInfo {
   /** Aliases. */
@@ -1013,6 +1715,24 @@ export type StopReason = "asked" | "idle" | "host_lost";
 
 /** Which of a command's two outputs. */
 export type Stream = "stdout" | "stderr";
+
+/** Make a symbolic link. */
+export interface SymlinkRequest {
+  /** Make the directories above it that are missing. */
+  readonly parents?: boolean | undefined;
+  /** Its name. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** Replace what is there, if it is no directory. */
+  readonly replace?: boolean | undefined;
+  /** Where it leads; taken as it is. */
+  readonly target?: string | undefined;
+  /** The same exactly. */
+  readonly targetBase64?: string | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
 
 /** What a terminal's client sends in text frames. */
 export type TerminalCommand = { resize: WindowSize } | { signal: SignalRequest };
@@ -1126,6 +1846,30 @@ export interface Truncation {
   readonly tail: string;
 }
 
+/** An archive was unpacked. */
+export interface UnpackReceipt {
+  /** Bytes written to files. */
+  readonly bytes: number;
+  /** Directories that the archive names. */
+  readonly directories: number;
+  /** Files that were made. */
+  readonly files: number;
+  /** The first of them. */
+  readonly firstSkipped: readonly SkippedMember[];
+  /** Its form. */
+  readonly format: ArchiveFormat;
+  /** Links and named pipes. */
+  readonly links: number;
+  /** Members that were not made: devices and sockets, or names that are taken. */
+  readonly skipped: number;
+}
+
+/** Files were written. */
+export interface UploadReceipt {
+  /** Each of them. */
+  readonly files: readonly WriteReceipt[];
+}
+
 /** What may be done. */
 export type Verb = "read" | "exec" | "admin";
 
@@ -1151,10 +1895,129 @@ export interface WaitRequest {
   readonly timeout?: number | undefined;
 }
 
+/** What happened. */
+export type WatchChange = "created" | "modified" | "attributes" | "removed" | "renamed" | "overflow" | "settled" | "gone";
+
+/** One thing that happened. */
+export interface WatchEvent {
+  /** What. */
+  readonly change: WatchChange;
+  /** Its number. */
+  readonly cursor: number;
+  /** Whether it is a directory. */
+  readonly directory: boolean;
+  /** Its path before, if it was renamed. */
+  readonly from?: string | undefined;
+  /** The same exactly, if it is no UTF-8. */
+  readonly fromBase64?: string | undefined;
+  /** To what, below the directory; empty for the directory itself. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+}
+
+/** Names a watch within its sandbox. */
+export type WatchId = string;
+
+/** A watch. */
+export interface WatchInfo {
+  /** When it began. */
+  readonly createdAt: Timestamp;
+  /** The cursor of the next event. */
+  readonly cursor: number;
+  /** Nothing follows: the directory is gone, or the watch failed. */
+  readonly ended: boolean;
+  /** Why it failed. */
+  readonly error?: ErrorBody | undefined;
+  /** Its id. */
+  readonly id: WatchId;
+  /** The directory. */
+  readonly path: string;
+  /** The same exactly, if it is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+}
+
+/** Watches. */
+export interface WatchList {
+  /** Oldest first. */
+  readonly watches: readonly WatchInfo[];
+}
+
+/** What happened since a cursor. */
+export interface WatchPage {
+  /** Nothing follows. */
+  readonly ended: boolean;
+  /** Why it failed. */
+  readonly error?: ErrorBody | undefined;
+  /** In order. */
+  readonly events: readonly WatchEvent[];
+  /** Where to go on. */
+  readonly nextCursor: number;
+}
+
+/** A watch that is asked for. */
+export interface WatchRequest {
+  /** How many directories may be watched (65536). */
+  readonly directories?: number | undefined;
+  /** Globs of what is not told of; a directory that matches is not watched. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Begin with what is there, as created. */
+  readonly existing?: boolean | undefined;
+  /** Its id; one is made if none is given. */
+  readonly id?: WatchId | undefined;
+  /** Globs that a file must match to be told of, if there is any. As in `.gitignore`. */
+  readonly include?: readonly string[] | undefined;
+  /** The directory; relative to `/workspace`. */
+  readonly path?: string | undefined;
+  /** The same in base64, for one that is no UTF-8. */
+  readonly pathBase64?: string | undefined;
+  /** All below the directory, too. */
+  readonly recursive?: boolean | undefined;
+  /** The user to look as. */
+  readonly user?: string | undefined;
+}
+
 /** How large a window is, in characters. Neither side is 0 or beyond its cap. */
 export interface WindowSize {
   readonly cols: number;
   readonly rows: number;
+}
+
+/** Write a file whose content is in the request. */
+export interface WriteFileRequest {
+  /** Add to its end. */
+  readonly append?: boolean | undefined;
+  /** The content. */
+  readonly data: string;
+  /** How it is put into JSON. */
+  readonly encoding?: Encoding | undefined;
+  /** Only if it is not there. */
+  readonly ifAbsent?: boolean | undefined;
+  /** Only if it is in the state with this tag. */
+  readonly ifMatch?: string | undefined;
+  /** Permission bits, in octal. Else those that it has, or 0644. */
+  readonly mode?: string | undefined;
+  /** Make the directories above it that are missing. */
+  readonly parents?: boolean | undefined;
+  /** The file. */
+  readonly path?: string | undefined;
+  /** The same exactly. */
+  readonly pathBase64?: string | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** A file was written. */
+export interface WriteReceipt {
+  /**
+   * It was replaced in one step. If not, it was changed where it is: its directory may not be written, its owner
+   * not be given, or something was added to its end.
+   */
+  readonly atomic: boolean;
+  /** It was not there before. */
+  readonly created: boolean;
+  /** As it is now. */
+  readonly file: FileInfo;
 }
 
 /** Asks for one command, run to its end. Exactly one of `command` and `argv` is given. */
@@ -1356,6 +2219,242 @@ export interface ExposeOptions {
   readonly wake?: boolean | undefined;
 }
 
+/** Make a directory. */
+export interface MakeDirectoryOptions {
+  /** Its permission bits, in octal; else 0755. */
+  readonly mode?: string | undefined;
+  /** Those above it too; and it is no error that it is there. */
+  readonly parents?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Rename, move or copy. */
+export interface RenameOptions {
+  /** Make the directories above the new name that are missing. */
+  readonly parents?: boolean | undefined;
+  /** Replace what is there; a copy merges directories. */
+  readonly replace?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Rename, move or copy. */
+export interface CopyOptions {
+  /** Make the directories above the new name that are missing. */
+  readonly parents?: boolean | undefined;
+  /** Directories with all that is in them; for a copy only. */
+  readonly recursive?: boolean | undefined;
+  /** Replace what is there; a copy merges directories. */
+  readonly replace?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Set permission bits. */
+export interface ModeOptions {
+  /** Of all that is in it, too. */
+  readonly recursive?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Make a symbolic link. */
+export interface SymlinkOptions {
+  /** Make the directories above it that are missing. */
+  readonly parents?: boolean | undefined;
+  /** Replace what is there, if it is no directory. */
+  readonly replace?: boolean | undefined;
+  /** The user to do it as. */
+  readonly user?: string | undefined;
+}
+
+/** Search the files below a directory. */
+export interface SearchOptions {
+  /** Lines told after each match. */
+  readonly after?: number | undefined;
+  /** Lines told before each match. */
+  readonly before?: number | undefined;
+  /** Files that are not text. */
+  readonly binary?: SearchBinary | undefined;
+  /** Whether capital letters matter. */
+  readonly case?: SearchCase | undefined;
+  /** How many levels; all if not given. */
+  readonly depth?: number | undefined;
+  /** How much is told. */
+  readonly detail?: SearchDetail | undefined;
+  /** Globs of what is left out. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Names that begin with a dot, too. */
+  readonly hidden?: boolean | undefined;
+  /** What `.gitignore` and `.ignore` name, too. */
+  readonly ignored?: boolean | undefined;
+  /** Globs that a file must match, if there is any. Without a slash: names at any depth. */
+  readonly include?: readonly string[] | undefined;
+  /** Bytes that are told (16 MiB). */
+  readonly maxBytes?: number | undefined;
+  /** Matches in all (10000). */
+  readonly maxMatches?: number | undefined;
+  /** Matches in one file. */
+  readonly maxMatchesPerFile?: number | undefined;
+  /** In the order of names: the same each time, and slower. */
+  readonly sorted?: boolean | undefined;
+  /** How it is read. */
+  readonly syntax?: SearchSyntax | undefined;
+  /** How long it may take (60 s). */
+  readonly timeout?: number | undefined;
+  /** The user to search as. */
+  readonly user?: string | undefined;
+  /** Only whole words. */
+  readonly words?: boolean | undefined;
+}
+
+/** Find names below a directory. */
+export interface GlobOptions {
+  /** How many levels; all if not given. */
+  readonly depth?: number | undefined;
+  /** Globs of what is left out. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Names that begin with a dot, too. */
+  readonly hidden?: boolean | undefined;
+  /** What `.gitignore` and `.ignore` name, too. */
+  readonly ignored?: boolean | undefined;
+  /** Names in all (10000). */
+  readonly maxMatches?: number | undefined;
+  /** How long it may take (60 s). */
+  readonly timeout?: number | undefined;
+  /** The user to look as. */
+  readonly user?: string | undefined;
+}
+
+/** A watch that is asked for. */
+export interface WatchOptions {
+  /** How many directories may be watched (65536). */
+  readonly directories?: number | undefined;
+  /** Globs of what is not told of; a directory that matches is not watched. */
+  readonly exclude?: readonly string[] | undefined;
+  /** Begin with what is there, as created. */
+  readonly existing?: boolean | undefined;
+  /** Its id; one is made if none is given. */
+  readonly id?: WatchId | undefined;
+  /** Globs that a file must match to be told of, if there is any. As in `.gitignore`. */
+  readonly include?: readonly string[] | undefined;
+  /** All below the directory, too. */
+  readonly recursive?: boolean | undefined;
+  /** The user to look as. */
+  readonly user?: string | undefined;
+}
+
+/** A repository to be fetched. */
+export interface GitCloneOptions {
+  /** The branch or tag to check out; else the remote's own. */
+  readonly branch?: string | undefined;
+  /** For the remote, if it asks. */
+  readonly credentials?: GitCredentials | undefined;
+  /** Only so many commits back. */
+  readonly depth?: number | undefined;
+  /** The directory that it becomes; else named like the repository, below `/workspace`. */
+  readonly path?: string | undefined;
+  /** Ends it after so long (ten minutes). */
+  readonly timeout?: number | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** A repository to be looked at. */
+export interface GitStatusOptions {
+  /** What is ignored, too. */
+  readonly ignored?: boolean | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** What to compare. */
+export interface GitDiffOptions {
+  /** So many lines around each change (3). */
+  readonly context?: number | undefined;
+  /** Only these paths. */
+  readonly paths?: readonly string[] | undefined;
+  /** The next commit with the last; else the files with the next commit. */
+  readonly staged?: boolean | undefined;
+  /** The other commit. */
+  readonly to?: string | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** A commit to be made. */
+export interface GitCommitOptions {
+  /** With every change, new files included. */
+  readonly all?: boolean | undefined;
+  /** Even if nothing is different. */
+  readonly allowEmpty?: boolean | undefined;
+  /** Who made it; else as the repository is configured. */
+  readonly author?: GitAuthor | undefined;
+  /** With the changes to these paths. */
+  readonly paths?: readonly string[] | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** What to check out. */
+export interface GitCheckoutOptions {
+  /** Make the branch. */
+  readonly create?: boolean | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** Whose branches. */
+export interface GitBranchesOptions {
+  /** Those of remotes, too. */
+  readonly remotes?: boolean | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** Which commits. */
+export interface GitLogOptions {
+  /** So many at most (50, at most 1000). */
+  readonly limit?: number | undefined;
+  /** Only those that changed these paths. */
+  readonly paths?: readonly string[] | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** What to fetch into a repository. */
+export interface GitPullOptions {
+  /** Which branch; else the one that is followed. */
+  readonly branch?: string | undefined;
+  /** For the remote, if it asks. */
+  readonly credentials?: GitCredentials | undefined;
+  /** From where (`origin`). */
+  readonly remote?: string | undefined;
+  /** Ends it after so long (ten minutes). */
+  readonly timeout?: number | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
+/** What to send. */
+export interface GitPushOptions {
+  /** Which branch; else the one that is checked out. */
+  readonly branch?: string | undefined;
+  /** For the remote, if it asks. */
+  readonly credentials?: GitCredentials | undefined;
+  /** Even if it replaces commits there, unless somebody else added some. */
+  readonly force?: boolean | undefined;
+  /** To where (`origin`). */
+  readonly remote?: string | undefined;
+  /** Follow it from now on. */
+  readonly setUpstream?: boolean | undefined;
+  /** Ends it after so long (ten minutes). */
+  readonly timeout?: number | undefined;
+  /** The user to be. */
+  readonly user?: string | undefined;
+}
+
 /** The types by their names. */
 export interface Types {
   AttachCommand: AttachCommand;
@@ -1365,6 +2464,9 @@ export interface Types {
   CreateSandbox: CreateSandbox;
   CreateToken: CreateToken;
   Denial: Denial;
+  EditReceipt: EditReceipt;
+  EditRequest: EditRequest;
+  EditText: EditText;
   EgressEvent: EgressEvent;
   EgressEventPage: EgressEventPage;
   EgressRule: EgressRule;
@@ -1376,8 +2478,43 @@ export interface Types {
   ExecRequest: ExecRequest;
   ExecResult: ExecResult;
   ExposePort: ExposePort;
+  FileCount: FileCount;
+  FileExists: FileExists;
+  FileInfo: FileInfo;
+  FileList: FileList;
+  FileListEnd: FileListEnd;
+  FileListLine: FileListLine;
+  FileText: FileText;
   ForkRequest: ForkRequest;
+  FromToRequest: FromToRequest;
   Gap: Gap;
+  GitAuthor: GitAuthor;
+  GitBranch: GitBranch;
+  GitBranches: GitBranches;
+  GitBranchesRequest: GitBranchesRequest;
+  GitCheckedOut: GitCheckedOut;
+  GitCheckoutRequest: GitCheckoutRequest;
+  GitCloneRequest: GitCloneRequest;
+  GitCloned: GitCloned;
+  GitCommitInfo: GitCommitInfo;
+  GitCommitRequest: GitCommitRequest;
+  GitCommitted: GitCommitted;
+  GitCredentials: GitCredentials;
+  GitDiff: GitDiff;
+  GitDiffRequest: GitDiffRequest;
+  GitLog: GitLog;
+  GitLogRequest: GitLogRequest;
+  GitPullRequest: GitPullRequest;
+  GitPulled: GitPulled;
+  GitPushRequest: GitPushRequest;
+  GitPushed: GitPushed;
+  GitPushedRef: GitPushedRef;
+  GitStatus: GitStatus;
+  GitStatusEntry: GitStatusEntry;
+  GitStatusRequest: GitStatusRequest;
+  GlobAnswer: GlobAnswer;
+  GlobEntry: GlobEntry;
+  GlobRequest: GlobRequest;
   HttpCondition: HttpCondition;
   InterruptReceipt: InterruptReceipt;
   KillAllRequest: KillAllRequest;
@@ -1386,6 +2523,9 @@ export interface Types {
   LinkRequest: LinkRequest;
   LogCondition: LogCondition;
   LogMatch: LogMatch;
+  MakeDirectoryReceipt: MakeDirectoryReceipt;
+  MakeDirectoryRequest: MakeDirectoryRequest;
+  ModeRequest: ModeRequest;
   NetworkInfo: NetworkInfo;
   NetworkPolicy: NetworkPolicy;
   NewToken: NewToken;
@@ -1393,7 +2533,10 @@ export interface Types {
   OutputEnd: OutputEnd;
   OutputEvent: OutputEvent;
   OutputPage: OutputPage;
+  PatchHunk: PatchHunk;
+  PatchReceipt: PatchReceipt;
   PatchSandbox: PatchSandbox;
+  PatchedFile: PatchedFile;
   PortCondition: PortCondition;
   PortInfo: PortInfo;
   PortList: PortList;
@@ -1417,6 +2560,13 @@ export interface Types {
   SandboxUsage: SandboxUsage;
   Scope: Scope;
   ScreenInfo: ScreenInfo;
+  SearchAnswer: SearchAnswer;
+  SearchFile: SearchFile;
+  SearchLine: SearchLine;
+  SearchMatch: SearchMatch;
+  SearchRequest: SearchRequest;
+  SearchSpan: SearchSpan;
+  SearchSummary: SearchSummary;
   SecretInfo: SecretInfo;
   SecretList: SecretList;
   SessionInfo: SessionInfo;
@@ -1428,10 +2578,12 @@ export interface Types {
   ShellVariable: ShellVariable;
   SignalReceipt: SignalReceipt;
   SignalRequest: SignalRequest;
+  SkippedMember: SkippedMember;
   SnapshotInfo: SnapshotInfo;
   StartRequest: StartRequest;
   StdinPiece: StdinPiece;
   StdinReceipt: StdinReceipt;
+  SymlinkRequest: SymlinkRequest;
   TerminalCommand: TerminalCommand;
   TerminalExit: TerminalExit;
   TerminalFrame: TerminalFrame;
@@ -1442,10 +2594,19 @@ export interface Types {
   TokenInfo: TokenInfo;
   TokenList: TokenList;
   Truncation: Truncation;
+  UnpackReceipt: UnpackReceipt;
+  UploadReceipt: UploadReceipt;
   WaitAnswer: WaitAnswer;
   WaitFor: WaitFor;
   WaitRequest: WaitRequest;
+  WatchEvent: WatchEvent;
+  WatchInfo: WatchInfo;
+  WatchList: WatchList;
+  WatchPage: WatchPage;
+  WatchRequest: WatchRequest;
   WindowSize: WindowSize;
+  WriteFileRequest: WriteFileRequest;
+  WriteReceipt: WriteReceipt;
   ExecOptions: ExecOptions;
   SessionExecOptions: SessionExecOptions;
   StartOptions: StartOptions;
@@ -1455,6 +2616,23 @@ export interface Types {
   SandboxOptions: SandboxOptions;
   SandboxChanges: SandboxChanges;
   ExposeOptions: ExposeOptions;
+  MakeDirectoryOptions: MakeDirectoryOptions;
+  RenameOptions: RenameOptions;
+  CopyOptions: CopyOptions;
+  ModeOptions: ModeOptions;
+  SymlinkOptions: SymlinkOptions;
+  SearchOptions: SearchOptions;
+  GlobOptions: GlobOptions;
+  WatchOptions: WatchOptions;
+  GitCloneOptions: GitCloneOptions;
+  GitStatusOptions: GitStatusOptions;
+  GitDiffOptions: GitDiffOptions;
+  GitCommitOptions: GitCommitOptions;
+  GitCheckoutOptions: GitCheckoutOptions;
+  GitBranchesOptions: GitBranchesOptions;
+  GitLogOptions: GitLogOptions;
+  GitPullOptions: GitPullOptions;
+  GitPushOptions: GitPushOptions;
 }
 
 /** How each type is spelled on the wire: our name, its name, and what it holds if that must be looked at. */
@@ -1466,6 +2644,9 @@ export const shapes = {
   CreateSandbox: { fields: [["env", "env"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["name", "name"], ["network", "network", "NetworkPolicy"], ["sleepAfterMs", "sleep_after_ms"]] },
   CreateToken: { fields: [["expiresIn", "expires_in_ms"], ["name", "name"], ["scopes", "scopes", "Scope[]"]] },
   Denial: { fields: [["address", "address"], ["at", "at", "date"], ["count", "count"], ["host", "host"], ["port", "port"], ["reason", "reason"]] },
+  EditReceipt: { fields: [["file", "file", "FileInfo"], ["lines", "lines"]] },
+  EditRequest: { fields: [["edits", "edits", "EditText[]"], ["encoding", "encoding"], ["ifMatch", "if_match"], ["path", "path"], ["pathBase64", "path_base64"], ["user", "user"]] },
+  EditText: { fields: [["all", "all"], ["count", "count"], ["new", "new"], ["old", "old"]] },
   EgressEvent: { fields: [["address", "address"], ["at", "at", "date"], ["bytesIn", "bytes_in"], ["bytesOut", "bytes_out"], ["command", "command"], ["cursor", "cursor"], ["duration", "duration_ms"], ["flow", "flow"], ["host", "host"], ["kind", "kind"], ["port", "port"], ["protocol", "protocol"], ["reason", "reason"], ["rule", "rule"], ["secretsUsed", "secrets_used"]] },
   EgressEventPage: { fields: [["events", "events", "EgressEvent[]"], ["lost", "lost"], ["nextCursor", "next_cursor"]] },
   EgressRule: { fields: [["cidr", "cidr"], ["domain", "domain"], ["inspect", "inspect"], ["ports", "ports"], ["protocols", "protocols"], ["set", "set"]] },
@@ -1477,8 +2658,43 @@ export const shapes = {
   ExecRequest: { fields: [["answerBytes", "answer_bytes"], ["argv", "argv"], ["background", "background"], ["command", "command"], ["cwd", "cwd"], ["encoding", "encoding"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["network", "network", "EgressRule[]"], ["onDisconnect", "on_disconnect"], ["stdin", "stdin"], ["stdinBase64", "stdin_base64"], ["timeout", "timeout_ms"], ["user", "user"]] },
   ExecResult: { fields: [["cursor", "cursor"], ["end", "end", "EndRecord"], ["id", "id"], ["sessionReset", "session_reset"], ["stderr", "stderr", "Capture"], ["stdout", "stdout", "Capture"]] },
   ExposePort: { fields: [["keepPrefix", "keep_prefix"], ["name", "name"], ["token", "token"], ["visibility", "visibility"], ["wake", "wake"]] },
+  FileCount: { fields: [["count", "count"]] },
+  FileExists: { fields: [["exists", "exists"], ["kind", "kind"]] },
+  FileInfo: { fields: [["allocated", "allocated"], ["etag", "etag"], ["gid", "gid"], ["kind", "kind"], ["links", "links"], ["mode", "mode"], ["modified", "modified", "date"], ["path", "path"], ["pathBase64", "path_base64"], ["size", "size"], ["target", "target"], ["targetBase64", "target_base64"], ["uid", "uid"]] },
+  FileList: { fields: [["entries", "entries", "FileInfo[]"], ["next", "next"], ["unreadable", "unreadable"]] },
+  FileListEnd: { fields: [["next", "next"], ["unreadable", "unreadable"]] },
+  FileListLine: { choice: [["entry", "entry", "FileInfo"], ["end", "end", "FileListEnd"], ["error", "error", "ErrorBody"]] },
+  FileText: { fields: [["data", "data"], ["encoding", "encoding"], ["file", "file", "FileInfo"], ["replaced", "replaced"]] },
   ForkRequest: { fields: [["id", "id"]] },
+  FromToRequest: { fields: [["from", "from"], ["fromBase64", "from_base64"], ["parents", "parents"], ["recursive", "recursive"], ["replace", "replace"], ["to", "to"], ["toBase64", "to_base64"], ["user", "user"]] },
   Gap: { fields: [["from", "from"], ["to", "to"]] },
+  GitAuthor: { fields: [["email", "email"], ["name", "name"]] },
+  GitBranch: { fields: [["commit", "commit"], ["current", "current"], ["name", "name"], ["upstream", "upstream"]] },
+  GitBranches: { fields: [["branches", "branches", "GitBranch[]"]] },
+  GitBranchesRequest: { fields: [["path", "path"], ["remotes", "remotes"], ["user", "user"]] },
+  GitCheckedOut: { fields: [["branch", "branch"], ["commit", "commit"]] },
+  GitCheckoutRequest: { fields: [["create", "create"], ["from", "from"], ["path", "path"], ["target", "target"], ["user", "user"]] },
+  GitCloneRequest: { fields: [["branch", "branch"], ["credentials", "credentials", "GitCredentials"], ["depth", "depth"], ["path", "path"], ["timeout", "timeout_ms"], ["url", "url"], ["user", "user"]] },
+  GitCloned: { fields: [["branch", "branch"], ["commit", "commit"], ["path", "path"]] },
+  GitCommitInfo: { fields: [["author", "author", "GitAuthor"], ["body", "body"], ["commit", "commit"], ["parents", "parents"], ["subject", "subject"], ["time", "time", "date"]] },
+  GitCommitRequest: { fields: [["all", "all"], ["allowEmpty", "allow_empty"], ["author", "author", "GitAuthor"], ["message", "message"], ["path", "path"], ["paths", "paths"], ["user", "user"]] },
+  GitCommitted: { fields: [["branch", "branch"], ["commit", "commit"]] },
+  GitCredentials: { fields: [["password", "password"], ["server", "server"], ["username", "username"]] },
+  GitDiff: { fields: [["diff", "diff"], ["truncated", "truncated"]] },
+  GitDiffRequest: { fields: [["context", "context"], ["from", "from"], ["path", "path"], ["paths", "paths"], ["staged", "staged"], ["to", "to"], ["user", "user"]] },
+  GitLog: { fields: [["commits", "commits", "GitCommitInfo[]"]] },
+  GitLogRequest: { fields: [["from", "from"], ["limit", "limit"], ["path", "path"], ["paths", "paths"], ["user", "user"]] },
+  GitPullRequest: { fields: [["branch", "branch"], ["credentials", "credentials", "GitCredentials"], ["path", "path"], ["remote", "remote"], ["timeout", "timeout_ms"], ["user", "user"]] },
+  GitPulled: { fields: [["commit", "commit"], ["updated", "updated"]] },
+  GitPushRequest: { fields: [["branch", "branch"], ["credentials", "credentials", "GitCredentials"], ["force", "force"], ["path", "path"], ["remote", "remote"], ["setUpstream", "set_upstream"], ["timeout", "timeout_ms"], ["user", "user"]] },
+  GitPushed: { fields: [["refs", "refs", "GitPushedRef[]"]] },
+  GitPushedRef: { fields: [["from", "from"], ["summary", "summary"], ["to", "to"]] },
+  GitStatus: { fields: [["ahead", "ahead"], ["behind", "behind"], ["branch", "branch"], ["commit", "commit"], ["entries", "entries", "GitStatusEntry[]"], ["upstream", "upstream"]] },
+  GitStatusEntry: { fields: [["from", "from"], ["fromBase64", "from_base64"], ["path", "path"], ["pathBase64", "path_base64"], ["staged", "staged"], ["worktree", "worktree"]] },
+  GitStatusRequest: { fields: [["ignored", "ignored"], ["path", "path"], ["user", "user"]] },
+  GlobAnswer: { fields: [["entries", "entries", "GlobEntry[]"], ["troubles", "troubles"], ["truncated", "truncated"]] },
+  GlobEntry: { fields: [["kind", "kind"], ["path", "path"], ["pathBase64", "path_base64"]] },
+  GlobRequest: { fields: [["depth", "depth"], ["exclude", "exclude"], ["hidden", "hidden"], ["ignored", "ignored"], ["maxMatches", "max_matches"], ["path", "path"], ["pathBase64", "path_base64"], ["patterns", "patterns"], ["timeout", "timeout_ms"], ["user", "user"]] },
   HttpCondition: { fields: [["path", "path"], ["status", "status"]] },
   InterruptReceipt: { fields: [["interrupted", "interrupted"]] },
   KillAllRequest: { fields: [["grace", "grace_ms"], ["labels", "labels"]] },
@@ -1487,6 +2703,9 @@ export const shapes = {
   LinkRequest: { fields: [["expiresIn", "expires_in_ms"]] },
   LogCondition: { fields: [["regex", "regex"], ["since", "since"], ["text", "text"]] },
   LogMatch: { fields: [["cursor", "cursor"], ["line", "line"], ["stream", "stream"]] },
+  MakeDirectoryReceipt: { fields: [["created", "created"], ["file", "file", "FileInfo"]] },
+  MakeDirectoryRequest: { fields: [["mode", "mode"], ["parents", "parents"], ["path", "path"], ["pathBase64", "path_base64"], ["user", "user"]] },
+  ModeRequest: { fields: [["mode", "mode"], ["path", "path"], ["pathBase64", "path_base64"], ["recursive", "recursive"], ["user", "user"]] },
   NetworkInfo: { fields: [["open", "open"], ["policy", "policy", "NetworkPolicy"], ["totals", "totals", "EgressTotals"]] },
   NetworkPolicy: { fields: [["allow", "allow", "EgressRule[]"], ["hosts", "hosts"], ["resolver", "resolver"], ["trust", "trust"]] },
   NewToken: { fields: [["info", "info", "TokenInfo"], ["token", "token"]] },
@@ -1494,7 +2713,10 @@ export const shapes = {
   OutputEnd: { fields: [["cursor", "cursor"], ["end", "end", "EndRecord"]] },
   OutputEvent: { fields: [["cursor", "cursor"], ["data", "data"], ["encoding", "encoding"], ["nextCursor", "next_cursor"], ["replaced", "replaced"], ["stream", "stream"], ["time", "time", "date"]] },
   OutputPage: { fields: [["closed", "closed"], ["events", "events", "OutputEvent[]"], ["gaps", "gaps", "Gap[]"], ["nextCursor", "next_cursor"]] },
+  PatchHunk: { fields: [["exact", "exact"], ["fuzz", "fuzz"], ["line", "line"], ["offset", "offset"]] },
+  PatchReceipt: { fields: [["dryRun", "dry_run"], ["files", "files", "PatchedFile[]"]] },
   PatchSandbox: { fields: [["keepAlive", "keep_alive"], ["labels", "labels"], ["sleepAfterMs", "sleep_after_ms"]] },
+  PatchedFile: { fields: [["added", "added"], ["from", "from"], ["hunks", "hunks", "PatchHunk[]"], ["outcome", "outcome"], ["path", "path"], ["pathBase64", "path_base64"], ["removed", "removed"]] },
   PortCondition: { fields: [["http", "http", "HttpCondition"], ["port", "port"]] },
   PortInfo: { fields: [["addresses", "addresses"], ["command", "command"], ["pid", "pid"], ["port", "port"], ["process", "process"]] },
   PortList: { fields: [["ports", "ports", "PortInfo[]"]] },
@@ -1518,6 +2740,13 @@ export const shapes = {
   SandboxUsage: { fields: [["cpuUsec", "cpu_usec"], ["memoryBytes", "memory_bytes"], ["memoryPeakBytes", "memory_peak_bytes"], ["pids", "pids"]] },
   Scope: { fields: [["sandboxes", "sandboxes"], ["verbs", "verbs"]] },
   ScreenInfo: { fields: [["alternate", "alternate"], ["cursor", "cursor"], ["cursorCol", "cursor_col"], ["cursorHidden", "cursor_hidden"], ["cursorRow", "cursor_row"], ["formatted", "formatted"], ["reset", "reset"], ["size", "size", "WindowSize"], ["text", "text"], ["whole", "whole"]] },
+  SearchAnswer: { fields: [["files", "files", "SearchFile[]"], ["matches", "matches", "SearchMatch[]"], ["summary", "summary", "SearchSummary"]] },
+  SearchFile: { fields: [["matches", "matches"], ["path", "path"], ["pathBase64", "path_base64"]] },
+  SearchLine: { choice: [["match", "match", "SearchMatch"], ["file", "file", "SearchFile"], ["binary", "binary", "SearchFile"], ["end", "end", "SearchSummary"], ["error", "error", "ErrorBody"]] },
+  SearchMatch: { fields: [["cutAfter", "cut_after"], ["cutBefore", "cut_before"], ["line", "line"], ["offset", "offset"], ["path", "path"], ["pathBase64", "path_base64"], ["role", "role"], ["spans", "spans", "SearchSpan[]"], ["text", "text"], ["textBase64", "text_base64"]] },
+  SearchRequest: { fields: [["after", "after"], ["before", "before"], ["binary", "binary"], ["case", "case"], ["depth", "depth"], ["detail", "detail"], ["exclude", "exclude"], ["hidden", "hidden"], ["ignored", "ignored"], ["include", "include"], ["maxBytes", "max_bytes"], ["maxMatches", "max_matches"], ["maxMatchesPerFile", "max_matches_per_file"], ["path", "path"], ["pathBase64", "path_base64"], ["pattern", "pattern"], ["sorted", "sorted"], ["syntax", "syntax"], ["timeout", "timeout_ms"], ["user", "user"], ["words", "words"]] },
+  SearchSpan: { fields: [["end", "end"], ["start", "start"]] },
+  SearchSummary: { fields: [["bytesRead", "bytes_read"], ["files", "files"], ["filesMatched", "files_matched"], ["firstTroubles", "first_troubles"], ["matches", "matches"], ["troubles", "troubles"], ["truncated", "truncated"]] },
   SecretInfo: { fields: [["headers", "headers"], ["hosts", "hosts"], ["name", "name"], ["placeholder", "placeholder"]] },
   SecretList: { fields: [["secrets", "secrets", "SecretInfo[]"]] },
   SessionInfo: { fields: [["createdAt", "created_at", "date"], ["cwd", "cwd"], ["end", "end", "EndRecord"], ["id", "id"], ["notRestored", "not_restored"], ["queued", "queued"], ["resets", "resets"], ["running", "running"], ["state", "state"], ["usedAt", "used_at", "date"]] },
@@ -1529,10 +2758,12 @@ export const shapes = {
   ShellVariable: { fields: [["assignment", "assignment", "ExactText"], ["attributes", "attributes"], ["name", "name"], ["value", "value", "ExactText"]] },
   SignalReceipt: { fields: [["signalled", "signalled"]] },
   SignalRequest: { fields: [["scope", "scope"], ["signal", "signal"]] },
+  SkippedMember: { fields: [["path", "path"], ["pathBase64", "path_base64"], ["why", "why"]] },
   SnapshotInfo: { fields: [["aliases", "aliases", "ShellAlias[]"], ["cwd", "cwd", "ExactText"], ["env", "env", "ExactText{}"], ["functions", "functions", "ShellFunction[]"], ["limits", "limits", "ResourceLimit[]"], ["notCarried", "not_carried", "NotCarriedInfo"], ["options", "options"], ["positional", "positional", "ExactText[]"], ["shellOptions", "shell_options"], ["traps", "traps", "ShellTrap[]"], ["umask", "umask"], ["variables", "variables", "ShellVariable[]"]] },
   StartRequest: { fields: [["argv", "argv"], ["background", "background"], ["command", "command"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["network", "network", "EgressRule[]"], ["ready", "ready", "ReadyCondition"], ["restart", "restart", "RestartPolicy"], ["stdin", "stdin"], ["timeout", "timeout_ms"], ["user", "user"]] },
   StdinPiece: { fields: [["data", "data"], ["encoding", "encoding"], ["offset", "offset"]] },
   StdinReceipt: { fields: [["nextOffset", "next_offset"]] },
+  SymlinkRequest: { fields: [["parents", "parents"], ["path", "path"], ["pathBase64", "path_base64"], ["replace", "replace"], ["target", "target"], ["targetBase64", "target_base64"], ["user", "user"]] },
   TerminalCommand: { choice: [["resize", "resize", "WindowSize"], ["signal", "signal", "SignalRequest"]] },
   TerminalExit: { fields: [["cursor", "cursor"], ["end", "end", "EndRecord"]] },
   TerminalFrame: { choice: [["ready", "ready", "TerminalReady"], ["resize", "resize", "Resized"], ["truncated", "truncated", "Gap"], ["exit", "exit", "TerminalExit"], ["error", "error", "ErrorBody"]] },
@@ -1543,10 +2774,19 @@ export const shapes = {
   TokenInfo: { fields: [["createdAt", "created_at", "date"], ["expiresAt", "expires_at", "date"], ["id", "id"], ["lastUsedAt", "last_used_at", "date"], ["name", "name"], ["scopes", "scopes", "Scope[]"]] },
   TokenList: { fields: [["tokens", "tokens", "TokenInfo[]"]] },
   Truncation: { fields: [["cursor", "cursor"], ["omittedBytes", "omitted_bytes"], ["tail", "tail"]] },
+  UnpackReceipt: { fields: [["bytes", "bytes"], ["directories", "directories"], ["files", "files"], ["firstSkipped", "first_skipped", "SkippedMember[]"], ["format", "format"], ["links", "links"], ["skipped", "skipped"]] },
+  UploadReceipt: { fields: [["files", "files", "WriteReceipt[]"]] },
   WaitAnswer: { fields: [["end", "end", "EndRecord"], ["found", "found", "LogMatch"]] },
   WaitFor: { choice: [["log", "log", "LogCondition"], ["port", "port", "PortCondition"]] },
   WaitRequest: { fields: [["for", "for", "WaitFor"], ["timeout", "timeout_ms"]] },
+  WatchEvent: { fields: [["change", "change"], ["cursor", "cursor"], ["directory", "directory"], ["from", "from"], ["fromBase64", "from_base64"], ["path", "path"], ["pathBase64", "path_base64"]] },
+  WatchInfo: { fields: [["createdAt", "created_at", "date"], ["cursor", "cursor"], ["ended", "ended"], ["error", "error", "ErrorBody"], ["id", "id"], ["path", "path"], ["pathBase64", "path_base64"]] },
+  WatchList: { fields: [["watches", "watches", "WatchInfo[]"]] },
+  WatchPage: { fields: [["ended", "ended"], ["error", "error", "ErrorBody"], ["events", "events", "WatchEvent[]"], ["nextCursor", "next_cursor"]] },
+  WatchRequest: { fields: [["directories", "directories"], ["exclude", "exclude"], ["existing", "existing"], ["id", "id"], ["include", "include"], ["path", "path"], ["pathBase64", "path_base64"], ["recursive", "recursive"], ["user", "user"]] },
   WindowSize: { fields: [["cols", "cols"], ["rows", "rows"]] },
+  WriteFileRequest: { fields: [["append", "append"], ["data", "data"], ["encoding", "encoding"], ["ifAbsent", "if_absent"], ["ifMatch", "if_match"], ["mode", "mode"], ["parents", "parents"], ["path", "path"], ["pathBase64", "path_base64"], ["user", "user"]] },
+  WriteReceipt: { fields: [["atomic", "atomic"], ["created", "created"], ["file", "file", "FileInfo"]] },
   ExecOptions: { fields: [["answerBytes", "answer_bytes"], ["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["network", "network", "EgressRule[]"], ["onDisconnect", "on_disconnect"], ["timeout", "timeout_ms"], ["user", "user"]] },
   SessionExecOptions: { fields: [["answerBytes", "answer_bytes"], ["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["network", "network", "EgressRule[]"], ["onDisconnect", "on_disconnect"], ["timeout", "timeout_ms"]] },
   StartOptions: { fields: [["background", "background"], ["cwd", "cwd"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["network", "network", "EgressRule[]"], ["ready", "ready", "ReadyCondition"], ["restart", "restart", "RestartPolicy"], ["stdin", "stdin"], ["timeout", "timeout_ms"], ["user", "user"]] },
@@ -1556,4 +2796,21 @@ export const shapes = {
   SandboxOptions: { fields: [["env", "env"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["network", "network", "NetworkPolicy"], ["sleepAfterMs", "sleep_after_ms"]] },
   SandboxChanges: { fields: [["keepAlive", "keep_alive"], ["labels", "labels"], ["sleepAfterMs", "sleep_after_ms"]] },
   ExposeOptions: { fields: [["keepPrefix", "keep_prefix"], ["name", "name"], ["token", "token"], ["visibility", "visibility"], ["wake", "wake"]] },
+  MakeDirectoryOptions: { fields: [["mode", "mode"], ["parents", "parents"], ["user", "user"]] },
+  RenameOptions: { fields: [["parents", "parents"], ["replace", "replace"], ["user", "user"]] },
+  CopyOptions: { fields: [["parents", "parents"], ["recursive", "recursive"], ["replace", "replace"], ["user", "user"]] },
+  ModeOptions: { fields: [["recursive", "recursive"], ["user", "user"]] },
+  SymlinkOptions: { fields: [["parents", "parents"], ["replace", "replace"], ["user", "user"]] },
+  SearchOptions: { fields: [["after", "after"], ["before", "before"], ["binary", "binary"], ["case", "case"], ["depth", "depth"], ["detail", "detail"], ["exclude", "exclude"], ["hidden", "hidden"], ["ignored", "ignored"], ["include", "include"], ["maxBytes", "max_bytes"], ["maxMatches", "max_matches"], ["maxMatchesPerFile", "max_matches_per_file"], ["sorted", "sorted"], ["syntax", "syntax"], ["timeout", "timeout_ms"], ["user", "user"], ["words", "words"]] },
+  GlobOptions: { fields: [["depth", "depth"], ["exclude", "exclude"], ["hidden", "hidden"], ["ignored", "ignored"], ["maxMatches", "max_matches"], ["timeout", "timeout_ms"], ["user", "user"]] },
+  WatchOptions: { fields: [["directories", "directories"], ["exclude", "exclude"], ["existing", "existing"], ["id", "id"], ["include", "include"], ["recursive", "recursive"], ["user", "user"]] },
+  GitCloneOptions: { fields: [["branch", "branch"], ["credentials", "credentials", "GitCredentials"], ["depth", "depth"], ["path", "path"], ["timeout", "timeout_ms"], ["user", "user"]] },
+  GitStatusOptions: { fields: [["ignored", "ignored"], ["user", "user"]] },
+  GitDiffOptions: { fields: [["context", "context"], ["paths", "paths"], ["staged", "staged"], ["to", "to"], ["user", "user"]] },
+  GitCommitOptions: { fields: [["all", "all"], ["allowEmpty", "allow_empty"], ["author", "author", "GitAuthor"], ["paths", "paths"], ["user", "user"]] },
+  GitCheckoutOptions: { fields: [["create", "create"], ["user", "user"]] },
+  GitBranchesOptions: { fields: [["remotes", "remotes"], ["user", "user"]] },
+  GitLogOptions: { fields: [["limit", "limit"], ["paths", "paths"], ["user", "user"]] },
+  GitPullOptions: { fields: [["branch", "branch"], ["credentials", "credentials", "GitCredentials"], ["remote", "remote"], ["timeout", "timeout_ms"], ["user", "user"]] },
+  GitPushOptions: { fields: [["branch", "branch"], ["credentials", "credentials", "GitCredentials"], ["force", "force"], ["remote", "remote"], ["setUpstream", "set_upstream"], ["timeout", "timeout_ms"], ["user", "user"]] },
 } as const;

@@ -38,7 +38,7 @@ export class NodeWire implements Wire {
     const response = await new Promise<IncomingMessage>((resolve, reject) => {
       const request = this.#request(question.path, {
         method: question.method,
-        headers: { ...question.headers, ...(question.body ? { "content-length": String(question.body.length) } : {}) },
+        headers: { ...question.headers, ...length(question.body) },
         agent: this.#agent,
         ...(question.signal ? { signal: question.signal } : {}),
       });
@@ -46,7 +46,8 @@ export class NodeWire implements Wire {
       request.on("error", (error) => reject(this.#failed(error, request, question.signal)));
       // The agent's limit is for idle connections; one that has a request may be silent.
       request.setTimeout(question.silenceMax ?? 0, () => request.destroy(new Error("it was silent for too long")));
-      request.end(question.body);
+      if (question.body instanceof Uint8Array || !question.body) request.end(question.body);
+      else feed(request, question.body).catch((error: Error) => request.destroy(error));
     });
     return {
       status: response.statusCode ?? 0,
@@ -133,6 +134,19 @@ export class NodeWire implements Wire {
 export function unreachable(address: Address, why: string, cause: unknown): AtollError {
   const hint = isLocal(address) ? "start one with `atoll serve`, or name one in ATOLL_SERVER" : undefined;
   return new UnreachableError(`cannot reach ${showAddress(address)}: ${why}`, hint, cause);
+}
+
+function length(body: Question["body"]): Record<string, string> {
+  return body instanceof Uint8Array ? { "content-length": String(body.length) } : {};
+}
+
+/** Sends pieces as they come, and no faster than they are taken. */
+async function feed(request: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<void> {
+  for await (const piece of body) {
+    if (request.destroyed) return;
+    if (!request.write(piece)) await new Promise<void>((go) => void request.once("drain", go).once("close", go));
+  }
+  request.end();
 }
 
 async function* pieces(response: IncomingMessage, signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {

@@ -2,7 +2,7 @@
 
 import type { Types } from "./models.js";
 import type { Asked, CallOptions, Query, Transport } from "./transport.js";
-import type { Line } from "./wire.js";
+import type { Answer, Line } from "./wire.js";
 
 export class Place {
   readonly transport: Transport;
@@ -46,9 +46,9 @@ export class Place {
     return this.transport.post(shape, this.path + path, body, asked);
   }
 
-  async stream(method: string, path: string, asked: Asked): Promise<AsyncIterable<Uint8Array>> {
+  async stream(method: string, path: string, asked: Asked, silence?: "short" | "long"): Promise<Answer> {
     await this.ready();
-    return this.transport.stream(method, this.path + path, asked);
+    return this.transport.stream(method, this.path + path, asked, silence);
   }
 
   async dial(path: string, query: Readonly<Record<string, string>>): Promise<Line> {

@@ -1,9 +1,12 @@
 // One sandbox: commands, and everything that is in it.
 
+import { toBase64 } from "./codec.js";
 import * as commands from "./exec.js";
 import type { Client } from "./client.js";
 import type * as models from "./models.js";
 import type { Place } from "./place.js";
+import { type FileContent, Files, type Path, type WriteOptions, said } from "./files.js";
+import { Git } from "./git.js";
 import { Network, Secrets } from "./network.js";
 import { type ExposeOptions, Ports } from "./ports.js";
 import { type Process, Processes, type StartOptions, orNull } from "./process.js";
@@ -11,7 +14,8 @@ import type { ExecResult } from "./results.js";
 import { type Session, type SessionOptions, Sessions } from "./session.js";
 import type { ExecStream, LogOptions, Logs } from "./streams.js";
 import { type Terminal, type TerminalOptions, Terminals } from "./terminal.js";
-import { encode } from "./transport.js";
+import { type CallOptions, encode } from "./transport.js";
+import { Watch } from "./watch.js";
 
 /**
  * A named, isolated computer. It stays until it is destroyed; a stopped one is started by the next use.
@@ -26,6 +30,10 @@ export class Sandbox {
   readonly sessions: Sessions;
   /** Its terminals. */
   readonly terminals: Terminals;
+  /** Its files. */
+  readonly files: Files;
+  /** Repositories in it. */
+  readonly git: Git;
   /** What listens in it, and how that is seen from outside. */
   readonly ports: Ports;
   /** What may be reached from it. */
@@ -45,6 +53,8 @@ export class Sandbox {
     this.processes = new Processes(place);
     this.sessions = new Sessions(place);
     this.terminals = new Terminals(place);
+    this.files = new Files(place);
+    this.git = new Git(place);
     this.ports = new Ports(place);
     this.network = new Network(place);
     this.secrets = new Secrets(place);
@@ -123,6 +133,72 @@ export class Sandbox {
   /** Opens a terminal, or finds the one that has the id. */
   terminal(options: TerminalOptions = {}): Promise<Terminal> {
     return this.terminals.open(options);
+  }
+
+  /** A file as text, or exactly in base64. */
+  async readFile(
+    path: string,
+    options: { encoding?: models.Encoding; user?: string } = {},
+  ): Promise<{ path: string; content: string; encoding: models.Encoding; size: number }> {
+    const { encoding = "utf8", user } = options;
+    const bytes = await this.files.read(path, { user });
+    const content = encoding === "utf8" ? new TextDecoder().decode(bytes) : toBase64(bytes);
+    return { path, content, encoding, size: bytes.length };
+  }
+
+  /** Writes a file in one step; directories above it are made. */
+  writeFile(path: Path, content: FileContent, options: WriteOptions = {}): Promise<models.WriteReceipt> {
+    return this.files.write(path, content, { parents: true, ...options });
+  }
+
+  /** Makes a directory; with `recursive` also those above it. */
+  mkdir(path: Path, options: { recursive?: boolean } = {}): Promise<models.FileInfo> {
+    return this.files.mkdir(path, { parents: options.recursive ?? false });
+  }
+
+  /** Removes a file. */
+  async deleteFile(path: Path): Promise<void> {
+    await this.files.remove(path);
+  }
+
+  /** Gives a file or a directory another name; what has that name is replaced. */
+  renameFile(from: Path, to: Path): Promise<models.FileInfo> {
+    return this.files.rename(from, to, { replace: true });
+  }
+
+  /** Moves a file or a directory; what is there is replaced. */
+  moveFile(from: Path, to: Path): Promise<models.FileInfo> {
+    return this.files.move(from, to, { replace: true });
+  }
+
+  /** What is in a directory. */
+  async listFiles(path: Path, options: { recursive?: boolean; includeHidden?: boolean } = {}): Promise<models.FileInfo[]> {
+    const { recursive = false, includeHidden: hidden = false } = options;
+    const found: models.FileInfo[] = [];
+    for await (const each of this.files.list(path, { depth: recursive ? 256 : 1, hidden })) found.push(each);
+    return found;
+  }
+
+  /** Whether something is there. */
+  exists(path: Path): Promise<boolean> {
+    return this.files.exists(path);
+  }
+
+  /** Fetches a repository. */
+  gitCheckout(url: string, options: models.GitCloneOptions & CallOptions = {}): Promise<models.GitCloned> {
+    return this.git.clone(url, options);
+  }
+
+  /** What happens in a directory and below it; with the `id` of a watch that is there, goes on with that. */
+  async watch(path: Path = ".", options: models.WatchOptions & CallOptions & { since?: number } = {}): Promise<Watch> {
+    const { signal, since = 0, ...rest } = options;
+    const body = encode("WatchRequest", { ...said("path", path), ...rest });
+    return new Watch(this.#place, await this.#place.post("WatchInfo", "/watches", body, { signal }), { since, signal });
+  }
+
+  /** Watches that are there, oldest first. */
+  async watches(): Promise<readonly models.WatchInfo[]> {
+    return (await this.#place.get("WatchList", "/watches")).watches;
   }
 
   /** Lets a port be seen from outside; `url` says where. */

@@ -67,10 +67,10 @@ export class Subscription {
     const headers: Record<string, string> = { accept: "text/event-stream" };
     if (this.cursor !== undefined) headers["last-event-id"] = String(this.cursor);
     const asked = { headers, body: this.#body, signal: this.#signal, ...(this.#query ? { query: this.#query } : {}) };
-    const pieces = await this.#place.stream(this.#method, this.#path, asked);
+    const answer = await this.#place.stream(this.#method, this.#path, asked);
     // An event that was cut in two is dropped with its connection: it comes again, whole.
     this.#parser = new EventParser();
-    return pieces[Symbol.asyncIterator]();
+    return answer.body()[Symbol.asyncIterator]();
   }
 }
 

@@ -34,7 +34,7 @@ export interface Asked extends CallOptions {
   /** JSON. */
   readonly body?: unknown;
   /** Bytes as they are. */
-  readonly content?: Uint8Array;
+  readonly content?: Uint8Array | AsyncIterable<Uint8Array>;
   readonly headers?: Readonly<Record<string, string>>;
   readonly repeat?: Repeat;
 }
@@ -100,9 +100,9 @@ export class Transport {
     return this.json(shape, "POST", path, { ...asked, body });
   }
 
-  /** The bytes of an answer as they come. A dead line is noticed by its silence. */
-  async stream(method: string, path: string, asked: Asked): Promise<AsyncIterable<Uint8Array>> {
-    return (await this.#ask(method, path, asked, STREAM_SILENCE_MAX)).body();
+  /** An answer whose bytes come as they come. A dead line is noticed by its silence, where that cannot be long. */
+  async stream(method: string, path: string, asked: Asked, silence: "short" | "long" = "short"): Promise<Answer> {
+    return this.#ask(method, path, asked, silence === "short" ? STREAM_SILENCE_MAX : undefined);
   }
 
   /** A line to a terminal. */

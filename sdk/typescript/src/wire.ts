@@ -6,7 +6,7 @@ export interface Question {
   /** With its parameters. */
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
-  readonly body?: Uint8Array | undefined;
+  readonly body?: Uint8Array | AsyncIterable<Uint8Array> | undefined;
   readonly signal?: AbortSignal | undefined;
   /** The longest silence that is no dead line, in milliseconds; none if the answer may take as long as it takes. */
   readonly silenceMax?: number | undefined;
@@ -69,12 +69,17 @@ export async function collect(pieces: AsyncIterable<Uint8Array>): Promise<Uint8A
   return whole;
 }
 
+/** Parameters behind a path. Bytes are percent-encoded as they are: a path may be no UTF-8. */
 export function queryText(query: Readonly<Record<string, unknown>> | undefined): string {
-  const parameters = new URLSearchParams();
+  const pairs: string[] = [];
   for (const [name, value] of Object.entries(query ?? {})) {
     if (value === undefined || value === null) continue;
-    for (const each of Array.isArray(value) ? value : [value]) parameters.append(name, String(each));
+    for (const each of Array.isArray(value) ? value : [value]) pairs.push(`${encodeURIComponent(name)}=${escaped(each)}`);
   }
-  const text = parameters.toString();
-  return text && `?${text}`;
+  return pairs.length > 0 ? `?${pairs.join("&")}` : "";
+}
+
+function escaped(value: unknown): string {
+  if (!(value instanceof Uint8Array)) return encodeURIComponent(String(value));
+  return Array.from(value, (byte) => `%${byte.toString(16).padStart(2, "0")}`).join("");
 }

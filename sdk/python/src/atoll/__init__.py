@@ -16,6 +16,9 @@ from ._sync import (
     Client,
     EgressEvents,
     ExecStream,
+    FileReader,
+    Files,
+    Git,
     Logs,
     Network,
     PortChanges,
@@ -30,6 +33,7 @@ from ._sync import (
     Terminal,
     Terminals,
     Tokens,
+    Watch,
 )
 from .errors import AtollError, CommandFailedError, RefusedError
 from .results import CommandResult, Output, PortChange, TerminalOutput
@@ -42,6 +46,9 @@ __all__ = [
     "CommandResult",
     "EgressEvents",
     "ExecStream",
+    "FileReader",
+    "Files",
+    "Git",
     "Logs",
     "Network",
     "Output",
@@ -60,6 +67,7 @@ __all__ = [
     "TerminalOutput",
     "Terminals",
     "Tokens",
+    "Watch",
     "aio",
     "errors",
     "models",

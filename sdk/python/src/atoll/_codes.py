@@ -4,6 +4,8 @@ Written by `sdk/generate` from the API's description; changes are lost."""
 
 from __future__ import annotations
 
+import builtins
+
 from ._failure import RefusedError
 
 __all__ = [
@@ -13,20 +15,43 @@ __all__ = [
     "BodyTooLargeError",
     "CommandCancelledError",
     "CommandNotFoundError",
+    "ContentMismatchError",
+    "CrossDeviceError",
+    "CursorTooOldError",
     "CwdNotFoundError",
+    "DirectoryNotEmptyError",
     "DiskFullError",
     "DiskReadOnlyError",
     "EgressUnavailableError",
+    "FileExistsError",
+    "FileLimitError",
+    "FileNotFoundError",
+    "FileTooLargeError",
+    "FilesystemErrorError",
+    "FilesystemUnsupportedError",
     "ForbiddenError",
+    "GitAuthenticationFailedError",
+    "GitFailedError",
+    "GitNotAvailableError",
+    "GitTimeoutError",
     "IdempotencyConflictError",
     "InternalError",
+    "IsDirectoryError",
     "IsolationUnavailableError",
     "LimitUnavailableError",
     "MethodNotAllowedError",
     "MisdirectedError",
+    "NameTooLongError",
+    "NoSpaceError",
+    "NotDirectoryError",
     "NotExecutableError",
+    "NotRegularFileError",
+    "OperationInterruptedError",
+    "PathEscapesError",
     "PauseUnavailableError",
+    "PermissionDeniedError",
     "PortClosedError",
+    "PreconditionFailedError",
     "PreviewAsleepError",
     "PreviewBrokenError",
     "PreviewBusyError",
@@ -36,7 +61,10 @@ __all__ = [
     "ProcessEndedError",
     "ProcessLimitError",
     "ProcessNotFoundError",
+    "RangeNotSatisfiableError",
     "RateLimitedError",
+    "ReadOnlyError",
+    "ResourceBusyError",
     "RouteNotFoundError",
     "SandboxDiffersError",
     "SandboxGoneError",
@@ -64,12 +92,17 @@ __all__ = [
     "TokenLimitError",
     "TokenNotFoundError",
     "TooManyConnectionsError",
+    "TooManyFilesError",
+    "TooManyLinksError",
     "UnauthorizedError",
     "UnsupportedMediaTypeError",
     "UpgradeRequiredError",
     "UserNotFoundError",
     "ValidationFailedError",
     "WaitTimeoutError",
+    "WatchAlreadyExistsError",
+    "WatchLimitError",
+    "WatchNotFoundError",
 ]
 
 
@@ -77,7 +110,7 @@ class UnauthorizedError(RefusedError):
     """The server refused with `UNAUTHORIZED`."""
 
 
-class ForbiddenError(RefusedError, PermissionError):
+class ForbiddenError(RefusedError, builtins.PermissionError):
     """The server refused with `FORBIDDEN`."""
 
 
@@ -277,7 +310,7 @@ class MisdirectedError(RefusedError):
     """The server refused with `MISDIRECTED`."""
 
 
-class WaitTimeoutError(RefusedError, TimeoutError):
+class WaitTimeoutError(RefusedError, builtins.TimeoutError):
     """The server refused with `WAIT_TIMEOUT`."""
 
 
@@ -307,6 +340,130 @@ class StorageBusyError(RefusedError):
 
 class SandboxGoneError(RefusedError):
     """The server refused with `SANDBOX_GONE`."""
+
+
+class FileNotFoundError(RefusedError, builtins.FileNotFoundError):
+    """The server refused with `FILE_NOT_FOUND`."""
+
+
+class FileExistsError(RefusedError, builtins.FileExistsError):
+    """The server refused with `FILE_EXISTS`."""
+
+
+class IsDirectoryError(RefusedError, builtins.IsADirectoryError):
+    """The server refused with `IS_DIRECTORY`."""
+
+
+class NotDirectoryError(RefusedError, builtins.NotADirectoryError):
+    """The server refused with `NOT_DIRECTORY`."""
+
+
+class NotRegularFileError(RefusedError):
+    """The server refused with `NOT_REGULAR_FILE`."""
+
+
+class DirectoryNotEmptyError(RefusedError):
+    """The server refused with `DIRECTORY_NOT_EMPTY`."""
+
+
+class PermissionDeniedError(RefusedError, builtins.PermissionError):
+    """The server refused with `PERMISSION_DENIED`."""
+
+
+class NoSpaceError(RefusedError):
+    """The server refused with `NO_SPACE`."""
+
+
+class FileTooLargeError(RefusedError):
+    """The server refused with `FILE_TOO_LARGE`."""
+
+
+class ReadOnlyError(RefusedError):
+    """The server refused with `READ_ONLY`."""
+
+
+class NameTooLongError(RefusedError):
+    """The server refused with `NAME_TOO_LONG`."""
+
+
+class TooManyLinksError(RefusedError):
+    """The server refused with `TOO_MANY_LINKS`."""
+
+
+class PathEscapesError(RefusedError):
+    """The server refused with `PATH_ESCAPES`."""
+
+
+class CrossDeviceError(RefusedError):
+    """The server refused with `CROSS_DEVICE`."""
+
+
+class ResourceBusyError(RefusedError):
+    """The server refused with `RESOURCE_BUSY`."""
+
+
+class TooManyFilesError(RefusedError):
+    """The server refused with `TOO_MANY_FILES`."""
+
+
+class PreconditionFailedError(RefusedError):
+    """The server refused with `PRECONDITION_FAILED`."""
+
+
+class RangeNotSatisfiableError(RefusedError):
+    """The server refused with `RANGE_NOT_SATISFIABLE`."""
+
+
+class ContentMismatchError(RefusedError):
+    """The server refused with `CONTENT_MISMATCH`."""
+
+
+class FileLimitError(RefusedError):
+    """The server refused with `FILE_LIMIT`."""
+
+
+class OperationInterruptedError(RefusedError):
+    """The server refused with `OPERATION_INTERRUPTED`."""
+
+
+class FilesystemUnsupportedError(RefusedError):
+    """The server refused with `FILESYSTEM_UNSUPPORTED`."""
+
+
+class FilesystemErrorError(RefusedError):
+    """The server refused with `FILESYSTEM_ERROR`."""
+
+
+class WatchNotFoundError(RefusedError):
+    """The server refused with `WATCH_NOT_FOUND`."""
+
+
+class WatchAlreadyExistsError(RefusedError):
+    """The server refused with `WATCH_ALREADY_EXISTS`."""
+
+
+class WatchLimitError(RefusedError):
+    """The server refused with `WATCH_LIMIT`."""
+
+
+class CursorTooOldError(RefusedError):
+    """The server refused with `CURSOR_TOO_OLD`."""
+
+
+class GitNotAvailableError(RefusedError):
+    """The server refused with `GIT_NOT_AVAILABLE`."""
+
+
+class GitFailedError(RefusedError):
+    """The server refused with `GIT_FAILED`."""
+
+
+class GitAuthenticationFailedError(RefusedError):
+    """The server refused with `GIT_AUTHENTICATION_FAILED`."""
+
+
+class GitTimeoutError(RefusedError):
+    """The server refused with `GIT_TIMEOUT`."""
 
 
 class DiskFullError(RefusedError):
@@ -381,6 +538,37 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "PAUSE_UNAVAILABLE": PauseUnavailableError,
     "STORAGE_BUSY": StorageBusyError,
     "SANDBOX_GONE": SandboxGoneError,
+    "FILE_NOT_FOUND": FileNotFoundError,
+    "FILE_EXISTS": FileExistsError,
+    "IS_DIRECTORY": IsDirectoryError,
+    "NOT_DIRECTORY": NotDirectoryError,
+    "NOT_REGULAR_FILE": NotRegularFileError,
+    "DIRECTORY_NOT_EMPTY": DirectoryNotEmptyError,
+    "PERMISSION_DENIED": PermissionDeniedError,
+    "NO_SPACE": NoSpaceError,
+    "FILE_TOO_LARGE": FileTooLargeError,
+    "READ_ONLY": ReadOnlyError,
+    "NAME_TOO_LONG": NameTooLongError,
+    "TOO_MANY_LINKS": TooManyLinksError,
+    "PATH_ESCAPES": PathEscapesError,
+    "CROSS_DEVICE": CrossDeviceError,
+    "RESOURCE_BUSY": ResourceBusyError,
+    "TOO_MANY_FILES": TooManyFilesError,
+    "PRECONDITION_FAILED": PreconditionFailedError,
+    "RANGE_NOT_SATISFIABLE": RangeNotSatisfiableError,
+    "CONTENT_MISMATCH": ContentMismatchError,
+    "FILE_LIMIT": FileLimitError,
+    "OPERATION_INTERRUPTED": OperationInterruptedError,
+    "FILESYSTEM_UNSUPPORTED": FilesystemUnsupportedError,
+    "FILESYSTEM_ERROR": FilesystemErrorError,
+    "WATCH_NOT_FOUND": WatchNotFoundError,
+    "WATCH_ALREADY_EXISTS": WatchAlreadyExistsError,
+    "WATCH_LIMIT": WatchLimitError,
+    "CURSOR_TOO_OLD": CursorTooOldError,
+    "GIT_NOT_AVAILABLE": GitNotAvailableError,
+    "GIT_FAILED": GitFailedError,
+    "GIT_AUTHENTICATION_FAILED": GitAuthenticationFailedError,
+    "GIT_TIMEOUT": GitTimeoutError,
     "DISK_FULL": DiskFullError,
     "DISK_READ_ONLY": DiskReadOnlyError,
     "INTERNAL": InternalError,

@@ -9,6 +9,8 @@ from datetime import datetime
 from typing import Any, Literal, Union
 
 __all__ = [
+    "ArchiveExisting",
+    "ArchiveFormat",
     "AttachCommand",
     "AttachCommandSignal",
     "AttachCommandStdin",
@@ -23,6 +25,7 @@ __all__ = [
     "Capture",
     "Denial",
     "DenialReason",
+    "EditReceipt",
     "EgressEvent",
     "EgressEventKind",
     "EgressEventPage",
@@ -36,11 +39,41 @@ __all__ = [
     "ErrorCode",
     "ExactText",
     "ExecResult",
+    "FileCount",
+    "FileExists",
+    "FileInfo",
+    "FileKind",
+    "FileList",
+    "FileListEnd",
+    "FileListLine",
+    "FileListLineEnd",
+    "FileListLineEntry",
+    "FileListLineError",
+    "FileText",
     "Gap",
+    "GitAuthor",
+    "GitBranch",
+    "GitBranches",
+    "GitChange",
+    "GitCheckedOut",
+    "GitCloned",
+    "GitCommitInfo",
+    "GitCommitted",
+    "GitDiff",
+    "GitLog",
+    "GitPulled",
+    "GitPushed",
+    "GitPushedRef",
+    "GitStatus",
+    "GitStatusEntry",
+    "GlobAnswer",
+    "GlobEntry",
+    "GlobKind",
     "InterruptReceipt",
     "Isolation",
     "KillReceipt",
     "LogMatch",
+    "MakeDirectoryReceipt",
     "NetworkInfo",
     "NetworkPolicy",
     "NewToken",
@@ -48,6 +81,10 @@ __all__ = [
     "OutputEnd",
     "OutputEvent",
     "OutputPage",
+    "PatchHunk",
+    "PatchOutcome",
+    "PatchReceipt",
+    "PatchedFile",
     "PortInfo",
     "PortList",
     "Preview",
@@ -69,6 +106,19 @@ __all__ = [
     "SandboxUsage",
     "Scope",
     "ScreenInfo",
+    "SearchAnswer",
+    "SearchFile",
+    "SearchLine",
+    "SearchLineBinary",
+    "SearchLineEnd",
+    "SearchLineError",
+    "SearchLineFile",
+    "SearchLineMatch",
+    "SearchMatch",
+    "SearchRole",
+    "SearchSpan",
+    "SearchSummary",
+    "SearchTruncated",
     "SecretInfo",
     "SecretList",
     "SessionId",
@@ -83,6 +133,7 @@ __all__ = [
     "SignalReceipt",
     "SignalRequest",
     "SignalScope",
+    "SkippedMember",
     "SnapshotInfo",
     "StdinPiece",
     "StdinReceipt",
@@ -106,11 +157,26 @@ __all__ = [
     "TokenInfo",
     "TokenList",
     "Truncation",
+    "UnpackReceipt",
+    "UploadReceipt",
     "Verb",
     "Visibility",
     "WaitAnswer",
+    "WatchChange",
+    "WatchEvent",
+    "WatchId",
+    "WatchInfo",
+    "WatchList",
+    "WatchPage",
     "WindowSize",
+    "WriteReceipt",
 ]
+
+ArchiveExisting = Literal["replace", "keep", "refuse"]
+"""What to do where a member's name is taken."""
+
+ArchiveFormat = Literal["tar", "tar.zst", "tar.gz", "zip"]
+"""The form of an archive."""
 
 DenialReason = Literal[
     "no_rule",
@@ -217,14 +283,68 @@ ErrorCode = Literal[
     "PAUSE_UNAVAILABLE",
     "STORAGE_BUSY",
     "SANDBOX_GONE",
+    "FILE_NOT_FOUND",
+    "FILE_EXISTS",
+    "IS_DIRECTORY",
+    "NOT_DIRECTORY",
+    "NOT_REGULAR_FILE",
+    "DIRECTORY_NOT_EMPTY",
+    "PERMISSION_DENIED",
+    "NO_SPACE",
+    "FILE_TOO_LARGE",
+    "READ_ONLY",
+    "NAME_TOO_LONG",
+    "TOO_MANY_LINKS",
+    "PATH_ESCAPES",
+    "CROSS_DEVICE",
+    "RESOURCE_BUSY",
+    "TOO_MANY_FILES",
+    "PRECONDITION_FAILED",
+    "RANGE_NOT_SATISFIABLE",
+    "CONTENT_MISMATCH",
+    "FILE_LIMIT",
+    "OPERATION_INTERRUPTED",
+    "FILESYSTEM_UNSUPPORTED",
+    "FILESYSTEM_ERROR",
+    "WATCH_NOT_FOUND",
+    "WATCH_ALREADY_EXISTS",
+    "WATCH_LIMIT",
+    "CURSOR_TOO_OLD",
+    "GIT_NOT_AVAILABLE",
+    "GIT_FAILED",
+    "GIT_AUTHENTICATION_FAILED",
+    "GIT_TIMEOUT",
     "DISK_FULL",
     "DISK_READ_ONLY",
     "INTERNAL",
 ]
 """What went wrong, as a stable name."""
 
+FileKind = Literal["file", "directory", "symlink", "fifo", "socket", "character_device", "block_device"]
+"""What a name stands for."""
+
+GitChange = Literal[
+    "unmodified",
+    "modified",
+    "type_changed",
+    "added",
+    "deleted",
+    "renamed",
+    "copied",
+    "unmerged",
+    "untracked",
+    "ignored",
+]
+"""What is different about a path."""
+
+GlobKind = Literal["file", "directory", "symlink", "other"]
+"""What a name that was found stands for."""
+
 Isolation = Literal["namespaces", "none"]
 """How strongly commands are walled off."""
+
+PatchOutcome = Literal["created", "changed", "deleted", "renamed", "copied"]
+"""What a patch did to a file."""
 
 ProcessId = str
 """Names a command within its sandbox."""
@@ -240,6 +360,12 @@ SandboxName = str
 
 SandboxState = Literal["creating", "running", "paused", "stopped", "lost"]
 """How a sandbox is."""
+
+SearchRole = Literal["match", "before", "after"]
+"""What a told line is."""
+
+SearchTruncated = Literal["matches", "bytes", "time", "cancelled"]
+"""Why there may be more than was told."""
 
 SessionId = str
 """Names a session within its sandbox."""
@@ -270,6 +396,12 @@ Verb = Literal["read", "exec", "admin"]
 
 Visibility = Literal["public", "private"]
 """Who may see a preview."""
+
+WatchChange = Literal["created", "modified", "attributes", "removed", "renamed", "overflow", "settled", "gone"]
+"""What happened."""
+
+WatchId = str
+"""Names a watch within its sandbox."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -385,6 +517,17 @@ class Denial:
 
     reason: DenialReason
     """Why."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class EditReceipt:
+    """A file was edited."""
+
+    file: FileInfo
+    """As it is now."""
+
+    lines: list[list[int]]
+    """For each replacement the lines, as they were before it, where it was done."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -600,6 +743,135 @@ class ExecResult:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class FileCount:
+    """So many things were done."""
+
+    count: int
+    """How many."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileExists:
+    """Whether something is there."""
+
+    exists: bool
+    """Whether."""
+
+    kind: FileKind | None = None
+    """What it is, links followed."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileInfo:
+    """What is known of one file."""
+
+    allocated: int
+    """Bytes that it takes on the disk: fewer than its length if it has holes."""
+
+    etag: str
+    """Tells two states of it apart, for `If-Match` and `If-None-Match`."""
+
+    gid: int
+    """Its group, as numbered inside."""
+
+    kind: FileKind
+    """What it is."""
+
+    links: int
+    """How many names it has."""
+
+    mode: str
+    """Permission bits, in octal: `0644`."""
+
+    modified: Timestamp
+    """When its content last changed."""
+
+    path: str
+    """Its path: in a list below the directory that was listed, else as it was asked for."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    size: int
+    """Its length in bytes."""
+
+    target: str | None = None
+    """Where it leads, if it is a symbolic link."""
+
+    target_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    uid: int
+    """Its owner, as numbered inside."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileList:
+    """A page of a list."""
+
+    entries: list[FileInfo]
+    """The entries."""
+
+    next: str | None = None
+    """Give this as `after` for the next page; not there on the last."""
+
+    unreadable: int
+    """So many directories below could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileListEnd:
+    """How a list that is streamed ended."""
+
+    next: str | None = None
+    """Give this as `after` to go on; not there if that was all."""
+
+    unreadable: int
+    """So many directories below could not be read."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileListLineEntry:
+    """An entry."""
+
+    entry: FileInfo
+    """An entry."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileListLineEnd:
+    """The last line."""
+
+    end: FileListEnd
+    """The last line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileListLineError:
+    """The last line, if it went wrong in the middle."""
+
+    error: ErrorBody
+    """The last line, if it went wrong in the middle."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FileText:
+    """A file's content as text."""
+
+    data: str
+    """What was read of it."""
+
+    encoding: Encoding
+    """How it is put into JSON."""
+
+    file: FileInfo
+    """The file."""
+
+    replaced: bool
+    """Bytes that are no UTF-8 were replaced."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
     """Output that can no longer be read: the log had to drop it."""
 
@@ -608,6 +880,227 @@ class Gap:
 
     to: int
     """First position after it that can."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitAuthor:
+    """Who wrote a commit."""
+
+    email: str
+    """An address."""
+
+    name: str
+    """A name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitBranch:
+    """A branch."""
+
+    commit: str
+    """Its last commit."""
+
+    current: bool
+    """It is checked out."""
+
+    name: str
+    """Its name."""
+
+    upstream: str | None = None
+    """The branch that it follows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitBranches:
+    """Branches."""
+
+    branches: list[GitBranch]
+    """By name."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitCheckedOut:
+    """What is checked out."""
+
+    branch: str | None = None
+    """The branch; none if it is a commit."""
+
+    commit: str | None = None
+    """The commit."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitCloned:
+    """A repository that was fetched."""
+
+    branch: str | None = None
+    """The branch that is checked out."""
+
+    commit: str | None = None
+    """The commit that is checked out; none if the repository is empty."""
+
+    path: str
+    """Where it is."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitCommitInfo:
+    """A commit."""
+
+    author: GitAuthor
+    """Who wrote it."""
+
+    body: str
+    """The rest."""
+
+    commit: str
+    """Its hash."""
+
+    parents: list[str]
+    """Those before it."""
+
+    subject: str
+    """The first line of its message."""
+
+    time: Timestamp
+    """When."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitCommitted:
+    """A commit that was made."""
+
+    branch: str | None = None
+    """The branch that it is on."""
+
+    commit: str
+    """Its hash."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitDiff:
+    """What is different, as a patch."""
+
+    diff: str
+    """The text; bytes that are no UTF-8 are replaced."""
+
+    truncated: bool
+    """There is more than is told: the middle is left out."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitLog:
+    """Commits."""
+
+    commits: list[GitCommitInfo]
+    """Newest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitPulled:
+    """What was fetched."""
+
+    commit: str | None = None
+    """The commit that is checked out now."""
+
+    updated: bool
+    """It was another before."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitPushed:
+    """What was sent."""
+
+    refs: list[GitPushedRef]
+    """One each."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitPushedRef:
+    """A branch that was sent."""
+
+    from_: str
+    """Here."""
+
+    summary: str
+    """What happened."""
+
+    to: str
+    """There."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitStatus:
+    """How a repository is."""
+
+    ahead: int | None = None
+    """Commits that the upstream lacks."""
+
+    behind: int | None = None
+    """Commits that it lacks."""
+
+    branch: str | None = None
+    """The branch; none if a commit is checked out."""
+
+    commit: str | None = None
+    """The commit; none before the first."""
+
+    entries: list[GitStatusEntry]
+    """What is different."""
+
+    upstream: str | None = None
+    """The branch that it follows."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitStatusEntry:
+    """One path that is different."""
+
+    from_: str | None = None
+    """Its name before, if it was renamed or copied."""
+
+    from_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    path: str
+    """The path, from the top of the repository."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    staged: GitChange
+    """How it will differ in the next commit."""
+
+    worktree: GitChange
+    """How the file differs from that."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GlobAnswer:
+    """Names that were found, in order."""
+
+    entries: list[GlobEntry]
+    """The names."""
+
+    troubles: int
+    """Directories that could not be read."""
+
+    truncated: SearchTruncated | None = None
+    """Why there may be more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GlobEntry:
+    """A name that was found."""
+
+    kind: GlobKind
+    """What it is."""
+
+    path: str
+    """Its path."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -641,6 +1134,17 @@ class LogMatch:
 
     stream: Stream
     """On which output."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MakeDirectoryReceipt:
+    """A directory was asked for."""
+
+    created: bool
+    """It was not there before."""
+
+    file: FileInfo
+    """The directory."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -749,6 +1253,60 @@ class OutputPage:
 
     next_cursor: int
     """Where the next page begins."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchHunk:
+    """Where a hunk went in."""
+
+    exact: bool
+    """Its lines fit letter by letter; else blanks or typographic signs differ."""
+
+    fuzz: int
+    """How many lines of context at each end were not looked at."""
+
+    line: int
+    """The line of the old file, counted from one."""
+
+    offset: int
+    """How many lines from where it should be."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchReceipt:
+    """A patch was applied."""
+
+    dry_run: bool
+    """Nothing was changed: it was only looked whether it fits."""
+
+    files: list[PatchedFile]
+    """Its files."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PatchedFile:
+    """One file of a patch."""
+
+    added: int
+    """Lines that are new."""
+
+    from_: str | None = None
+    """The name that it had, or the file that it is a copy of."""
+
+    hunks: list[PatchHunk]
+    """Where its hunks went in."""
+
+    outcome: PatchOutcome
+    """What happened to it."""
+
+    path: str
+    """Its path, after the patch if it is still there."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    removed: int
+    """Lines that went."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1091,6 +1649,146 @@ class ScreenInfo:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class SearchAnswer:
+    """A whole search."""
+
+    files: list[SearchFile]
+    """Files, if only files or counts were asked for; and those that match and are not text."""
+
+    matches: list[SearchMatch]
+    """Lines of files."""
+
+    summary: SearchSummary
+    """What it came to."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchFile:
+    """A file in which something was found."""
+
+    matches: int | None = None
+    """How many lines of it match; not known of a file that is not text."""
+
+    path: str
+    """The file."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchLineMatch:
+    """A line of a file."""
+
+    match: SearchMatch
+    """A line of a file."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchLineFile:
+    """A file, if only files or counts were asked for."""
+
+    file: SearchFile
+    """A file, if only files or counts were asked for."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchLineBinary:
+    """A file that matches and is not text."""
+
+    binary: SearchFile
+    """A file that matches and is not text."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchLineEnd:
+    """The last line."""
+
+    end: SearchSummary
+    """The last line."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchLineError:
+    """The last line, if it went wrong in the middle."""
+
+    error: ErrorBody
+    """The last line, if it went wrong in the middle."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchMatch:
+    """A line that was found."""
+
+    cut_after: int | None = None
+    """The same behind."""
+
+    cut_before: int | None = None
+    """Bytes of a long line that are not told, before and behind."""
+
+    line: int
+    """Counted from one."""
+
+    offset: int
+    """Where in the file its first byte is."""
+
+    path: str
+    """The file."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    role: SearchRole
+    """Whether it matches."""
+
+    spans: list[SearchSpan]
+    """Where in its bytes the matches are."""
+
+    text: str
+    """The line, with its end; for a match across lines all of them."""
+
+    text_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSpan:
+    """A part of a line, in bytes."""
+
+    end: int
+    """The byte behind it."""
+
+    start: int
+    """Its first byte."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SearchSummary:
+    """What a search came to."""
+
+    bytes_read: int
+    """Bytes of files that were read."""
+
+    files: int
+    """Files that were searched."""
+
+    files_matched: int
+    """Files in which something was found."""
+
+    first_troubles: list[str]
+    """The first of them, for people."""
+
+    matches: int
+    """Matches that were told."""
+
+    troubles: int
+    """Files and directories that could not be searched."""
+
+    truncated: SearchTruncated | None = None
+    """Why there may be more."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class SecretInfo:
     """A secret, without its value."""
 
@@ -1230,6 +1928,20 @@ class SignalRequest:
 
     signal: Signal
     """By name or number, as text: `TERM`, `SIGINT`, `9`."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class SkippedMember:
+    """A member of an archive that was not made."""
+
+    path: str
+    """Its path in the archive."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    why: str
+    """Why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1462,6 +2174,40 @@ class Truncation:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class UnpackReceipt:
+    """An archive was unpacked."""
+
+    bytes: int
+    """Bytes written to files."""
+
+    directories: int
+    """Directories that the archive names."""
+
+    files: int
+    """Files that were made."""
+
+    first_skipped: list[SkippedMember]
+    """The first of them."""
+
+    format: ArchiveFormat
+    """Its form."""
+
+    links: int
+    """Links and named pipes."""
+
+    skipped: int
+    """Members that were not made: devices and sockets, or names that are taken."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class UploadReceipt:
+    """Files were written."""
+
+    files: list[WriteReceipt]
+    """Each of them."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WaitAnswer:
     """It has happened."""
 
@@ -1473,6 +2219,83 @@ class WaitAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WatchEvent:
+    """One thing that happened."""
+
+    change: WatchChange
+    """What."""
+
+    cursor: int
+    """Its number."""
+
+    directory: bool
+    """Whether it is a directory."""
+
+    from_: str | None = None
+    """Its path before, if it was renamed."""
+
+    from_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+    path: str
+    """To what, below the directory; empty for the directory itself."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchInfo:
+    """A watch."""
+
+    created_at: Timestamp
+    """When it began."""
+
+    cursor: int
+    """The cursor of the next event."""
+
+    ended: bool
+    """Nothing follows: the directory is gone, or the watch failed."""
+
+    error: ErrorBody | None = None
+    """Why it failed."""
+
+    id: WatchId
+    """Its id."""
+
+    path: str
+    """The directory."""
+
+    path_base64: str | None = None
+    """The same exactly, if it is no UTF-8."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchList:
+    """Watches."""
+
+    watches: list[WatchInfo]
+    """Oldest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchPage:
+    """What happened since a cursor."""
+
+    ended: bool
+    """Nothing follows."""
+
+    error: ErrorBody | None = None
+    """Why it failed."""
+
+    events: list[WatchEvent]
+    """In order."""
+
+    next_cursor: int
+    """Where to go on."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WindowSize:
     """How large a window is, in characters. Neither side is 0 or beyond its cap."""
 
@@ -1480,11 +2303,32 @@ class WindowSize:
 
     rows: int
 
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WriteReceipt:
+    """A file was written."""
+
+    atomic: bool
+    """It was replaced in one step. If not, it was changed where it is: its directory may not be written, its owner
+    not be given, or something was added to its end."""
+
+    created: bool
+    """It was not there before."""
+
+    file: FileInfo
+    """As it is now."""
+
 AttachCommand = Union[Literal["close"], AttachCommandStdin, AttachCommandSignal]
 """What a client sends to a process."""
 
 AttachEvent = Union[AttachEventOutput, AttachEventGap, AttachEventEnd, AttachEventWritten, AttachEventSignalled, AttachEventError]
 """What a process's client is told."""
+
+FileListLine = Union[FileListLineEntry, FileListLineEnd, FileListLineError]
+"""One line of a list that is streamed."""
+
+SearchLine = Union[SearchLineMatch, SearchLineFile, SearchLineBinary, SearchLineEnd, SearchLineError]
+"""One line of a search that is streamed."""
 
 TerminalCommand = Union[TerminalCommandResize, TerminalCommandSignal]
 """What a terminal's client sends in text frames."""

@@ -12,8 +12,11 @@ __all__ = [
     "AttachCommandSignal",
     "AttachCommandStdin",
     "Background",
+    "CopyOptions",
     "CreateSandbox",
     "CreateToken",
+    "EditRequest",
+    "EditText",
     "EgressProtocol",
     "EgressRule",
     "Encoding",
@@ -22,12 +25,39 @@ __all__ = [
     "ExposeOptions",
     "ExposePort",
     "ForkRequest",
+    "FromToRequest",
+    "GitAuthor",
+    "GitBranchesOptions",
+    "GitBranchesRequest",
+    "GitCheckoutOptions",
+    "GitCheckoutRequest",
+    "GitCloneOptions",
+    "GitCloneRequest",
+    "GitCommitOptions",
+    "GitCommitRequest",
+    "GitCredentials",
+    "GitDiffOptions",
+    "GitDiffRequest",
+    "GitLogOptions",
+    "GitLogRequest",
+    "GitPullOptions",
+    "GitPullRequest",
+    "GitPushOptions",
+    "GitPushRequest",
+    "GitStatusOptions",
+    "GitStatusRequest",
+    "GlobOptions",
+    "GlobRequest",
     "HttpCondition",
     "Isolation",
     "KillAllRequest",
     "KillRequest",
     "LinkRequest",
     "LogCondition",
+    "MakeDirectoryOptions",
+    "MakeDirectoryRequest",
+    "ModeOptions",
+    "ModeRequest",
     "NetworkPolicy",
     "OnDisconnect",
     "PatchSandbox",
@@ -38,6 +68,7 @@ __all__ = [
     "ReadyCondition",
     "ReadyConditionLog",
     "ReadyConditionPort",
+    "RenameOptions",
     "ResizeRequest",
     "RestartFrom",
     "RestartPolicy",
@@ -50,6 +81,12 @@ __all__ = [
     "SandboxName",
     "SandboxOptions",
     "Scope",
+    "SearchBinary",
+    "SearchCase",
+    "SearchDetail",
+    "SearchOptions",
+    "SearchRequest",
+    "SearchSyntax",
     "SessionExecOptions",
     "SessionId",
     "SessionOptions",
@@ -62,6 +99,8 @@ __all__ = [
     "StartRequest",
     "StdinMode",
     "StdinPiece",
+    "SymlinkOptions",
+    "SymlinkRequest",
     "TerminalCommand",
     "TerminalCommandResize",
     "TerminalCommandSignal",
@@ -74,7 +113,11 @@ __all__ = [
     "WaitForLog",
     "WaitForPort",
     "WaitRequest",
+    "WatchId",
+    "WatchOptions",
+    "WatchRequest",
     "WindowSize",
+    "WriteFileRequest",
 ]
 
 Background = Literal["keep", "kill"]
@@ -103,6 +146,18 @@ RuleSet = Literal["pypi", "npm", "crates", "debian", "github"]
 
 SandboxName = str
 """Names a sandbox; also its host name, and part of preview URLs, hence a DNS label."""
+
+SearchBinary = Literal["skip", "report", "text"]
+"""What to do with files that hold a NUL byte."""
+
+SearchCase = Literal["sensitive", "insensitive", "smart"]
+"""Whether capital letters matter."""
+
+SearchDetail = Literal["lines", "files", "counts"]
+"""How much is told of a file."""
+
+SearchSyntax = Literal["regex", "multiline", "multiline_dot_all", "fixed"]
+"""How the text of a pattern is read."""
 
 SessionId = str
 """Names a session within its sandbox."""
@@ -151,6 +206,9 @@ Verb = Literal["read", "exec", "admin"]
 Visibility = Literal["public", "private"]
 """Who may see a preview."""
 
+WatchId = str
+"""Names a watch within its sandbox."""
+
 
 class AttachCommandStdin(TypedDict):
     """Write to its standard input. Answered by `written`."""
@@ -164,6 +222,22 @@ class AttachCommandSignal(TypedDict):
 
     signal: SignalRequest
     """Send a signal. Answered by `signalled`."""
+
+
+class CopyOptions(TypedDict, total=False):
+    """Rename, move or copy."""
+
+    parents: bool
+    """Make the directories above the new name that are missing."""
+
+    recursive: bool
+    """Directories with all that is in them; for a copy only."""
+
+    replace: bool
+    """Replace what is there; a copy merges directories."""
+
+    user: str | None
+    """The user to do it as."""
 
 
 class CreateSandbox(TypedDict, total=False):
@@ -209,6 +283,50 @@ class CreateToken(_CreateToken, total=False):
 
     name: str
     """What it is for, for people."""
+
+
+class _EditRequest(TypedDict):
+    """Replace exact texts in a file: all of them, one after the other, or none."""
+
+    edits: Sequence[EditText]
+    """The replacements."""
+
+class EditRequest(_EditRequest, total=False):
+    """Replace exact texts in a file: all of them, one after the other, or none."""
+
+    encoding: Encoding
+    """How the texts are put into JSON."""
+
+    if_match: str | None
+    """Only if the file is in the state with this tag."""
+
+    path: str | None
+    """The file."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    user: str | None
+    """The user to edit as."""
+
+
+class _EditText(TypedDict):
+    """One replacement."""
+
+    new: str
+    """What takes its place."""
+
+    old: str
+    """The text that is there."""
+
+class EditText(_EditText, total=False):
+    """One replacement."""
+
+    all: bool
+    """It may be there any number of times, at least once. Each is replaced."""
+
+    count: int | None
+    """How often it must be there: once, if not given. Each is replaced."""
 
 
 class EgressRule(TypedDict, total=False):
@@ -385,6 +503,446 @@ class ForkRequest(TypedDict, total=False):
     """The id of the new one; made up if not given."""
 
 
+FromToRequest = TypedDict(
+    "FromToRequest",
+    {
+        "from": "str | None",
+        "from_base64": "str | None",
+        "parents": "bool",
+        "recursive": "bool",
+        "replace": "bool",
+        "to": "str | None",
+        "to_base64": "str | None",
+        "user": "str | None",
+    },
+    total=False,
+)
+"""Rename, move or copy."""
+
+
+class GitAuthor(TypedDict):
+    """Who wrote a commit."""
+
+    email: str
+    """An address."""
+
+    name: str
+    """A name."""
+
+
+class GitBranchesOptions(TypedDict, total=False):
+    """Whose branches."""
+
+    remotes: bool
+    """Those of remotes, too."""
+
+    user: str | None
+    """The user to be."""
+
+
+class _GitBranchesRequest(TypedDict):
+    """Whose branches."""
+
+    path: str
+    """The repository, or a directory in it; relative to `/workspace`."""
+
+class GitBranchesRequest(_GitBranchesRequest, total=False):
+    """Whose branches."""
+
+    remotes: bool
+    """Those of remotes, too."""
+
+    user: str | None
+    """The user to be."""
+
+
+class GitCheckoutOptions(TypedDict, total=False):
+    """What to check out."""
+
+    create: bool
+    """Make the branch."""
+
+    user: str | None
+    """The user to be."""
+
+
+GitCheckoutRequest = TypedDict(
+    "GitCheckoutRequest",
+    {
+        "create": "bool",
+        "from": "str | None",
+        "path": "str",
+        "target": "str",
+        "user": "str | None",
+    },
+    total=False,
+)
+"""What to check out."""
+
+
+class GitCloneOptions(TypedDict, total=False):
+    """A repository to be fetched."""
+
+    branch: str | None
+    """The branch or tag to check out; else the remote's own."""
+
+    credentials: GitCredentials | None
+    """For the remote, if it asks."""
+
+    depth: int | None
+    """Only so many commits back."""
+
+    path: str | None
+    """The directory that it becomes; else named like the repository, below `/workspace`."""
+
+    timeout_ms: int | None
+    """Ends it after so long (ten minutes)."""
+
+    user: str | None
+    """The user to be."""
+
+
+class _GitCloneRequest(TypedDict):
+    """A repository to be fetched."""
+
+    url: str
+    """Where it is: `https://…`, `http://…`, `file://…` or an absolute path inside."""
+
+class GitCloneRequest(_GitCloneRequest, total=False):
+    """A repository to be fetched."""
+
+    branch: str | None
+    """The branch or tag to check out; else the remote's own."""
+
+    credentials: GitCredentials | None
+    """For the remote, if it asks."""
+
+    depth: int | None
+    """Only so many commits back."""
+
+    path: str | None
+    """The directory that it becomes; else named like the repository, below `/workspace`."""
+
+    timeout_ms: int | None
+    """Ends it after so long (ten minutes)."""
+
+    user: str | None
+    """The user to be."""
+
+
+class GitCommitOptions(TypedDict, total=False):
+    """A commit to be made."""
+
+    all: bool
+    """With every change, new files included."""
+
+    allow_empty: bool
+    """Even if nothing is different."""
+
+    author: GitAuthor | None
+    """Who made it; else as the repository is configured."""
+
+    paths: Sequence[str]
+    """With the changes to these paths."""
+
+    user: str | None
+    """The user to be."""
+
+
+class _GitCommitRequest(TypedDict):
+    """A commit to be made."""
+
+    message: str
+    """What it does."""
+
+    path: str
+    """The repository, or a directory in it; relative to `/workspace`."""
+
+class GitCommitRequest(_GitCommitRequest, total=False):
+    """A commit to be made."""
+
+    all: bool
+    """With every change, new files included."""
+
+    allow_empty: bool
+    """Even if nothing is different."""
+
+    author: GitAuthor | None
+    """Who made it; else as the repository is configured."""
+
+    paths: Sequence[str]
+    """With the changes to these paths."""
+
+    user: str | None
+    """The user to be."""
+
+
+class _GitCredentials(TypedDict):
+    """Who one is to a remote. Never printed, never kept."""
+
+    password: str
+    """The password, or a token that stands for it."""
+
+    username: str
+    """The name."""
+
+class GitCredentials(_GitCredentials, total=False):
+    """Who one is to a remote. Never printed, never kept."""
+
+    server: str | None
+    """The only server that gets them: `https://host` or `https://host:port`. A clone's own if not given."""
+
+
+class GitDiffOptions(TypedDict, total=False):
+    """What to compare."""
+
+    context: int | None
+    """So many lines around each change (3)."""
+
+    paths: Sequence[str]
+    """Only these paths."""
+
+    staged: bool
+    """The next commit with the last; else the files with the next commit."""
+
+    to: str | None
+    """The other commit."""
+
+    user: str | None
+    """The user to be."""
+
+
+GitDiffRequest = TypedDict(
+    "GitDiffRequest",
+    {
+        "context": "int | None",
+        "from": "str | None",
+        "path": "str",
+        "paths": "Sequence[str]",
+        "staged": "bool",
+        "to": "str | None",
+        "user": "str | None",
+    },
+    total=False,
+)
+"""What to compare."""
+
+
+class GitLogOptions(TypedDict, total=False):
+    """Which commits."""
+
+    limit: int | None
+    """So many at most (50, at most 1000)."""
+
+    paths: Sequence[str]
+    """Only those that changed these paths."""
+
+    user: str | None
+    """The user to be."""
+
+
+GitLogRequest = TypedDict(
+    "GitLogRequest",
+    {
+        "from": "str | None",
+        "limit": "int | None",
+        "path": "str",
+        "paths": "Sequence[str]",
+        "user": "str | None",
+    },
+    total=False,
+)
+"""Which commits."""
+
+
+class GitPullOptions(TypedDict, total=False):
+    """What to fetch into a repository."""
+
+    branch: str | None
+    """Which branch; else the one that is followed."""
+
+    credentials: GitCredentials | None
+    """For the remote, if it asks."""
+
+    remote: str | None
+    """From where (`origin`)."""
+
+    timeout_ms: int | None
+    """Ends it after so long (ten minutes)."""
+
+    user: str | None
+    """The user to be."""
+
+
+class _GitPullRequest(TypedDict):
+    """What to fetch into a repository."""
+
+    path: str
+    """The repository, or a directory in it; relative to `/workspace`."""
+
+class GitPullRequest(_GitPullRequest, total=False):
+    """What to fetch into a repository."""
+
+    branch: str | None
+    """Which branch; else the one that is followed."""
+
+    credentials: GitCredentials | None
+    """For the remote, if it asks."""
+
+    remote: str | None
+    """From where (`origin`)."""
+
+    timeout_ms: int | None
+    """Ends it after so long (ten minutes)."""
+
+    user: str | None
+    """The user to be."""
+
+
+class GitPushOptions(TypedDict, total=False):
+    """What to send."""
+
+    branch: str | None
+    """Which branch; else the one that is checked out."""
+
+    credentials: GitCredentials | None
+    """For the remote, if it asks."""
+
+    force: bool
+    """Even if it replaces commits there, unless somebody else added some."""
+
+    remote: str | None
+    """To where (`origin`)."""
+
+    set_upstream: bool
+    """Follow it from now on."""
+
+    timeout_ms: int | None
+    """Ends it after so long (ten minutes)."""
+
+    user: str | None
+    """The user to be."""
+
+
+class _GitPushRequest(TypedDict):
+    """What to send."""
+
+    path: str
+    """The repository, or a directory in it; relative to `/workspace`."""
+
+class GitPushRequest(_GitPushRequest, total=False):
+    """What to send."""
+
+    branch: str | None
+    """Which branch; else the one that is checked out."""
+
+    credentials: GitCredentials | None
+    """For the remote, if it asks."""
+
+    force: bool
+    """Even if it replaces commits there, unless somebody else added some."""
+
+    remote: str | None
+    """To where (`origin`)."""
+
+    set_upstream: bool
+    """Follow it from now on."""
+
+    timeout_ms: int | None
+    """Ends it after so long (ten minutes)."""
+
+    user: str | None
+    """The user to be."""
+
+
+class GitStatusOptions(TypedDict, total=False):
+    """A repository to be looked at."""
+
+    ignored: bool
+    """What is ignored, too."""
+
+    user: str | None
+    """The user to be."""
+
+
+class _GitStatusRequest(TypedDict):
+    """A repository to be looked at."""
+
+    path: str
+    """The repository, or a directory in it; relative to `/workspace`."""
+
+class GitStatusRequest(_GitStatusRequest, total=False):
+    """A repository to be looked at."""
+
+    ignored: bool
+    """What is ignored, too."""
+
+    user: str | None
+    """The user to be."""
+
+
+class GlobOptions(TypedDict, total=False):
+    """Find names below a directory."""
+
+    depth: int | None
+    """How many levels; all if not given."""
+
+    exclude: Sequence[str]
+    """Globs of what is left out."""
+
+    hidden: bool
+    """Names that begin with a dot, too."""
+
+    ignored: bool
+    """What `.gitignore` and `.ignore` name, too."""
+
+    max_matches: int | None
+    """Names in all (10000)."""
+
+    timeout_ms: int | None
+    """How long it may take (60 s)."""
+
+    user: str | None
+    """The user to look as."""
+
+
+class _GlobRequest(TypedDict):
+    """Find names below a directory."""
+
+    patterns: Sequence[str]
+    """Patterns over the path below the directory: `*` and `?` stay within a name, `**` does not."""
+
+class GlobRequest(_GlobRequest, total=False):
+    """Find names below a directory."""
+
+    depth: int | None
+    """How many levels; all if not given."""
+
+    exclude: Sequence[str]
+    """Globs of what is left out."""
+
+    hidden: bool
+    """Names that begin with a dot, too."""
+
+    ignored: bool
+    """What `.gitignore` and `.ignore` name, too."""
+
+    max_matches: int | None
+    """Names in all (10000)."""
+
+    path: str | None
+    """The directory."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    timeout_ms: int | None
+    """How long it may take (60 s)."""
+
+    user: str | None
+    """The user to look as."""
+
+
 class _HttpCondition(TypedDict):
     """An HTTP request that must be answered."""
 
@@ -433,6 +991,70 @@ class LogCondition(TypedDict, total=False):
 
     text: str | None
     """This text, anywhere."""
+
+
+class MakeDirectoryOptions(TypedDict, total=False):
+    """Make a directory."""
+
+    mode: str | None
+    """Its permission bits, in octal; else 0755."""
+
+    parents: bool
+    """Those above it too; and it is no error that it is there."""
+
+    user: str | None
+    """The user to do it as."""
+
+
+class MakeDirectoryRequest(TypedDict, total=False):
+    """Make a directory."""
+
+    mode: str | None
+    """Its permission bits, in octal; else 0755."""
+
+    parents: bool
+    """Those above it too; and it is no error that it is there."""
+
+    path: str | None
+    """The directory."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    user: str | None
+    """The user to do it as."""
+
+
+class ModeOptions(TypedDict, total=False):
+    """Set permission bits."""
+
+    recursive: bool
+    """Of all that is in it, too."""
+
+    user: str | None
+    """The user to do it as."""
+
+
+class _ModeRequest(TypedDict):
+    """Set permission bits."""
+
+    mode: str
+    """In octal: `0755`."""
+
+class ModeRequest(_ModeRequest, total=False):
+    """Set permission bits."""
+
+    path: str | None
+    """What."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    recursive: bool
+    """Of all that is in it, too."""
+
+    user: str | None
+    """The user to do it as."""
 
 
 class NetworkPolicy(TypedDict, total=False):
@@ -541,6 +1163,19 @@ class ReadyConditionPort(TypedDict):
     """"""
 
     port: PortCondition
+
+
+class RenameOptions(TypedDict, total=False):
+    """Rename, move or copy."""
+
+    parents: bool
+    """Make the directories above the new name that are missing."""
+
+    replace: bool
+    """Replace what is there; a copy merges directories."""
+
+    user: str | None
+    """The user to do it as."""
 
 
 class _ResizeRequest(TypedDict):
@@ -652,6 +1287,134 @@ class Scope(TypedDict):
 
     verbs: Sequence[Verb]
     """What may be done with them."""
+
+
+class SearchOptions(TypedDict, total=False):
+    """Search the files below a directory."""
+
+    after: int
+    """Lines told after each match."""
+
+    before: int
+    """Lines told before each match."""
+
+    binary: SearchBinary
+    """Files that are not text."""
+
+    case: SearchCase
+    """Whether capital letters matter."""
+
+    depth: int | None
+    """How many levels; all if not given."""
+
+    detail: SearchDetail
+    """How much is told."""
+
+    exclude: Sequence[str]
+    """Globs of what is left out."""
+
+    hidden: bool
+    """Names that begin with a dot, too."""
+
+    ignored: bool
+    """What `.gitignore` and `.ignore` name, too."""
+
+    include: Sequence[str]
+    """Globs that a file must match, if there is any. Without a slash: names at any depth."""
+
+    max_bytes: int | None
+    """Bytes that are told (16 MiB)."""
+
+    max_matches: int | None
+    """Matches in all (10000)."""
+
+    max_matches_per_file: int | None
+    """Matches in one file."""
+
+    sorted: bool
+    """In the order of names: the same each time, and slower."""
+
+    syntax: SearchSyntax
+    """How it is read."""
+
+    timeout_ms: int | None
+    """How long it may take (60 s)."""
+
+    user: str | None
+    """The user to search as."""
+
+    words: bool
+    """Only whole words."""
+
+
+class _SearchRequest(TypedDict):
+    """Search the files below a directory."""
+
+    pattern: str
+    """What to look for."""
+
+class SearchRequest(_SearchRequest, total=False):
+    """Search the files below a directory."""
+
+    after: int
+    """Lines told after each match."""
+
+    before: int
+    """Lines told before each match."""
+
+    binary: SearchBinary
+    """Files that are not text."""
+
+    case: SearchCase
+    """Whether capital letters matter."""
+
+    depth: int | None
+    """How many levels; all if not given."""
+
+    detail: SearchDetail
+    """How much is told."""
+
+    exclude: Sequence[str]
+    """Globs of what is left out."""
+
+    hidden: bool
+    """Names that begin with a dot, too."""
+
+    ignored: bool
+    """What `.gitignore` and `.ignore` name, too."""
+
+    include: Sequence[str]
+    """Globs that a file must match, if there is any. Without a slash: names at any depth."""
+
+    max_bytes: int | None
+    """Bytes that are told (16 MiB)."""
+
+    max_matches: int | None
+    """Matches in all (10000)."""
+
+    max_matches_per_file: int | None
+    """Matches in one file."""
+
+    path: str | None
+    """The directory, or a file."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    sorted: bool
+    """In the order of names: the same each time, and slower."""
+
+    syntax: SearchSyntax
+    """How it is read."""
+
+    timeout_ms: int | None
+    """How long it may take (60 s)."""
+
+    user: str | None
+    """The user to search as."""
+
+    words: bool
+    """Only whole words."""
 
 
 class SessionExecOptions(TypedDict, total=False):
@@ -871,6 +1634,44 @@ class StdinPiece(_StdinPiece, total=False):
     """How."""
 
 
+class SymlinkOptions(TypedDict, total=False):
+    """Make a symbolic link."""
+
+    parents: bool
+    """Make the directories above it that are missing."""
+
+    replace: bool
+    """Replace what is there, if it is no directory."""
+
+    user: str | None
+    """The user to do it as."""
+
+
+class SymlinkRequest(TypedDict, total=False):
+    """Make a symbolic link."""
+
+    parents: bool
+    """Make the directories above it that are missing."""
+
+    path: str | None
+    """Its name."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    replace: bool
+    """Replace what is there, if it is no directory."""
+
+    target: str | None
+    """Where it leads; taken as it is."""
+
+    target_base64: str | None
+    """The same exactly."""
+
+    user: str | None
+    """The user to do it as."""
+
+
 class TerminalCommandResize(TypedDict):
     """Give the window a size."""
 
@@ -966,12 +1767,105 @@ WaitRequest = TypedDict(
 """Asks to be told when something has happened."""
 
 
+class WatchOptions(TypedDict, total=False):
+    """A watch that is asked for."""
+
+    directories: int | None
+    """How many directories may be watched (65536)."""
+
+    exclude: Sequence[str]
+    """Globs of what is not told of; a directory that matches is not watched."""
+
+    existing: bool
+    """Begin with what is there, as created."""
+
+    id: WatchId | None
+    """Its id; one is made if none is given."""
+
+    include: Sequence[str]
+    """Globs that a file must match to be told of, if there is any. As in `.gitignore`."""
+
+    recursive: bool
+    """All below the directory, too."""
+
+    user: str | None
+    """The user to look as."""
+
+
+class WatchRequest(TypedDict, total=False):
+    """A watch that is asked for."""
+
+    directories: int | None
+    """How many directories may be watched (65536)."""
+
+    exclude: Sequence[str]
+    """Globs of what is not told of; a directory that matches is not watched."""
+
+    existing: bool
+    """Begin with what is there, as created."""
+
+    id: WatchId | None
+    """Its id; one is made if none is given."""
+
+    include: Sequence[str]
+    """Globs that a file must match to be told of, if there is any. As in `.gitignore`."""
+
+    path: str | None
+    """The directory; relative to `/workspace`."""
+
+    path_base64: str | None
+    """The same in base64, for one that is no UTF-8."""
+
+    recursive: bool
+    """All below the directory, too."""
+
+    user: str | None
+    """The user to look as."""
+
+
 class WindowSize(TypedDict):
     """How large a window is, in characters. Neither side is 0 or beyond its cap."""
 
     cols: int
 
     rows: int
+
+
+class _WriteFileRequest(TypedDict):
+    """Write a file whose content is in the request."""
+
+    data: str
+    """The content."""
+
+class WriteFileRequest(_WriteFileRequest, total=False):
+    """Write a file whose content is in the request."""
+
+    append: bool
+    """Add to its end."""
+
+    encoding: Encoding
+    """How it is put into JSON."""
+
+    if_absent: bool
+    """Only if it is not there."""
+
+    if_match: str | None
+    """Only if it is in the state with this tag."""
+
+    mode: str | None
+    """Permission bits, in octal. Else those that it has, or 0644."""
+
+    parents: bool
+    """Make the directories above it that are missing."""
+
+    path: str | None
+    """The file."""
+
+    path_base64: str | None
+    """The same exactly."""
+
+    user: str | None
+    """The user to do it as."""
 
 AttachCommand = Union[Literal["close"], AttachCommandStdin, AttachCommandSignal]
 """What a client sends to a process."""

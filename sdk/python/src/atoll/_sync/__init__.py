@@ -2,6 +2,8 @@
 """Sandboxes for coroutines. The same names as in `atoll`, each call awaited."""
 
 from .client import Client, Sandboxes, Tokens
+from .files import FileReader, Files
+from .git import Git
 from .network import EgressEvents, Network, Secrets
 from .ports import PortChanges, Ports
 from .process import Process, Processes
@@ -9,12 +11,16 @@ from .sandbox import Sandbox
 from .session import Session, Sessions
 from .streams import ExecStream, Logs
 from .terminal import Attachment, Terminal, Terminals
+from .watch import Watch
 
 __all__ = [
     "Attachment",
     "Client",
     "EgressEvents",
     "ExecStream",
+    "FileReader",
+    "Files",
+    "Git",
     "Logs",
     "Network",
     "PortChanges",
@@ -29,4 +35,5 @@ __all__ = [
     "Terminal",
     "Terminals",
     "Tokens",
+    "Watch",
 ]

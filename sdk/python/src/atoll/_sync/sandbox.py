@@ -9,8 +9,11 @@ from typing import TYPE_CHECKING
 from .. import _runtime_sync as runtime
 from .. import models
 from .._failure import AtollError
+from .._paths import Path, said
 from ..results import CommandResult
 from . import exec as commands
+from .files import Files
+from .git import Git
 from .network import Network, Secrets
 from .ports import Ports
 from .process import Processes
@@ -18,11 +21,12 @@ from .session import Sessions
 from .streams import ExecStream
 from .terminal import Terminals
 from .transport import Transport, segment
+from .watch import Watch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ..options import ExecOptions, SandboxChanges, SandboxOptions
+    from ..options import ExecOptions, SandboxChanges, SandboxOptions, WatchOptions
     from .client import Client
 
 
@@ -50,6 +54,10 @@ class Sandbox:
         """Its sessions: shells that remember."""
         self.terminals = Terminals(transport, self._path)
         """Its terminals."""
+        self.files = Files(transport, self._path)
+        """Its files."""
+        self.git = Git(transport, self._path)
+        """Repositories in it."""
         self.ports = Ports(transport, self._path)
         """What listens in it, and how that is seen from outside."""
         self.network = Network(transport, self._path)
@@ -133,6 +141,26 @@ class Sandbox:
         """
         body = commands.asked(command, stdin, dict(options))
         return commands.stream(self._transport, self._path, f"{self._path}/exec", body)
+
+    def watch(self, path: Path = ".", *, since: int = 0, **options: Unpack[WatchOptions]) -> Watch:
+        """What happens in a directory and below it. Iterate over it; with the `id` of a watch that is there, go on with that.
+
+        >>> from atoll import Sandbox
+        >>> with Sandbox.temporary() as sandbox, sandbox.watch("/tmp") as watch:
+        ...     _ = sandbox.exec("mkdir /tmp/new")
+        ...     for event in watch:
+        ...         if event.change == "created":
+        ...             print(event.path)
+        ...             break
+        new
+        """
+        body = {**said("path", path), **options}
+        info = self._transport.post(models.WatchInfo, f"{self._path}/watches", body)
+        return Watch(self._transport, self._path, info, since)
+
+    def watches(self) -> list[models.WatchInfo]:
+        """Watches that are there, oldest first."""
+        return (self._transport.get(models.WatchList, f"{self._path}/watches")).watches
 
     def info(self) -> models.SandboxRecord:
         """What it is like now. Starts nothing."""

@@ -8,8 +8,11 @@ from typing import TYPE_CHECKING
 from .. import _runtime_aio as runtime  # sync: from .. import _runtime_sync as runtime
 from .. import models
 from .._failure import AtollError
+from .._paths import Path, said
 from ..results import CommandResult
 from . import exec as commands
+from .files import Files
+from .git import Git
 from .network import Network, Secrets
 from .ports import Ports
 from .process import Processes
@@ -17,11 +20,12 @@ from .session import Sessions
 from .streams import ExecStream
 from .terminal import Terminals
 from .transport import Transport, segment
+from .watch import Watch
 
 if TYPE_CHECKING:
     from typing_extensions import Unpack
 
-    from ..options import ExecOptions, SandboxChanges, SandboxOptions
+    from ..options import ExecOptions, SandboxChanges, SandboxOptions, WatchOptions
     from .client import Client
 
 
@@ -49,6 +53,10 @@ class Sandbox:
         """Its sessions: shells that remember."""
         self.terminals = Terminals(transport, self._path)
         """Its terminals."""
+        self.files = Files(transport, self._path)
+        """Its files."""
+        self.git = Git(transport, self._path)
+        """Repositories in it."""
         self.ports = Ports(transport, self._path)
         """What listens in it, and how that is seen from outside."""
         self.network = Network(transport, self._path)
@@ -132,6 +140,26 @@ class Sandbox:
         """
         body = commands.asked(command, stdin, dict(options))
         return commands.stream(self._transport, self._path, f"{self._path}/exec", body)
+
+    async def watch(self, path: Path = ".", *, since: int = 0, **options: Unpack[WatchOptions]) -> Watch:
+        """What happens in a directory and below it. Iterate over it; with the `id` of a watch that is there, go on with that.
+
+        >>> from atoll.aio import Sandbox
+        >>> async with await Sandbox.temporary() as sandbox, await sandbox.watch("/tmp") as watch:
+        ...     _ = await sandbox.exec("mkdir /tmp/new")
+        ...     async for event in watch:
+        ...         if event.change == "created":
+        ...             print(event.path)
+        ...             break
+        new
+        """
+        body = {**said("path", path), **options}
+        info = await self._transport.post(models.WatchInfo, f"{self._path}/watches", body)
+        return Watch(self._transport, self._path, info, since)
+
+    async def watches(self) -> list[models.WatchInfo]:
+        """Watches that are there, oldest first."""
+        return (await self._transport.get(models.WatchList, f"{self._path}/watches")).watches
 
     async def info(self) -> models.SandboxRecord:
         """What it is like now. Starts nothing."""

@@ -61,9 +61,9 @@ class Subscription:
             headers["last-event-id"] = str(self.cursor)
         method, path = self._question
         link = self._transport.stream(method, path, query=self._query, body=self._body, headers=headers)
-        pieces = await link.__aenter__()
+        answer = await link.__aenter__()
         # An event that was cut in two is dropped with its connection: it comes again, whole.
-        self._link, self._pieces, self._parser = link, pieces, Parser()
+        self._link, self._pieces, self._parser = link, answer.pieces, Parser()
 
     async def _piece(self) -> bytes:
         assert self._pieces is not None

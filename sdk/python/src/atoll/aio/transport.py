@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import socket
-from collections.abc import AsyncIterator, Mapping
+from collections.abc import AsyncIterable, AsyncIterator, Iterable, Mapping
 from contextlib import asynccontextmanager  # sync: from contextlib import contextmanager
+from dataclasses import dataclass
 from enum import Enum, auto
 from typing import Any, TypeVar
 from urllib.parse import quote, urlencode
@@ -19,6 +20,7 @@ from .._settings import Settings
 
 T = TypeVar("T")
 Query = Mapping[str, Any]
+Content = bytes | Iterable[bytes] | AsyncIterable[bytes]
 
 # Shorter than the server waits for the next request (10 s): one must not meet a connection that is just being closed.
 IDLE_MAX = 5.0
@@ -47,6 +49,14 @@ class Repeat(Enum):
     """Ask again: it is done once, however often it is asked for."""
 
 
+@dataclass(frozen=True)
+class Streamed:
+    """An answer whose body comes as it comes."""
+
+    headers: Mapping[str, str]
+    pieces: AsyncIterator[bytes]
+
+
 class Transport:
     """The way to one server. Shared by everything that was got from one client."""
 
@@ -67,7 +77,7 @@ class Transport:
         *,
         query: Query | None = None,
         body: Any = None,
-        content: bytes | None = None,
+        content: Content | None = None,
         headers: Mapping[str, str] | None = None,
         repeat: Repeat = Repeat.NO,
     ) -> httpx.Response:
@@ -108,16 +118,23 @@ class Transport:
 
     @asynccontextmanager  # sync: @contextmanager
     async def stream(
-        self, method: str, path: str, *, query: Query | None = None, body: Any = None, headers: Mapping[str, str]
-    ) -> AsyncIterator[AsyncIterator[bytes]]:
-        """The bytes of an answer as they come. A dead line is noticed by its silence."""
+        self,
+        method: str,
+        path: str,
+        *,
+        query: Query | None = None,
+        body: Any = None,
+        headers: Mapping[str, str],
+        silence_max: float | None = STREAM_SILENCE_MAX,
+    ) -> AsyncIterator[Streamed]:
+        """The bytes of an answer as they come. A dead line is noticed by its silence, where that cannot be long."""
         request = self._request(method, path, query, body, None, headers)
-        request.extensions["timeout"]["read"] = STREAM_SILENCE_MAX
+        request.extensions["timeout"]["read"] = silence_max
         response = await self._send(request, stream=True)
         try:
             if response.status_code >= 400:
                 raise await self._refused(response)
-            yield self._pieces(response)
+            yield Streamed(response.headers, self._pieces(response))
         finally:
             await response.aclose()
 
@@ -144,15 +161,18 @@ class Transport:
         path: str,
         query: Query | None,
         body: Any,
-        content: bytes | None,
+        content: Content | None,
         headers: Mapping[str, str] | None,
     ) -> httpx.Request:
-        sent = {**self._headers, **(headers or {})}
+        sent = dict(self._headers)
         if body is not None:
             sent["content-type"] = "application/json"
             content = encode(body)
         elif content is not None:
             sent["content-type"] = "application/octet-stream"
+        sent |= headers or {}
+        if isinstance(content, Iterable) and not isinstance(content, bytes):  # async only
+            content = _each(content)  # async only
         timeout = httpx.Timeout(None, connect=CONNECT_WITHIN)
         return self._http.build_request(method, path + _query(query), headers=sent, content=content, timeout=timeout)
 
@@ -202,6 +222,11 @@ class Transport:
         return UnreachableError(f"cannot reach {self.address}: {why}", hint=hint)
 
 
+async def _each(pieces: Iterable[bytes]) -> AsyncIterator[bytes]:  # sync: def _each(pieces: Iterable[bytes]) -> Iterator[bytes]:
+    for piece in pieces:
+        yield piece
+
+
 def segment(name: str) -> str:
     """A name as a part of a path."""
     if not name or name in (".", ".."):
@@ -212,10 +237,12 @@ def segment(name: str) -> str:
 def _query(query: Query | None) -> str:
     if not query:
         return ""
-    pairs: list[tuple[str, str]] = []
+    pairs: list[tuple[str, str | bytes]] = []
     for name, value in query.items():
         if isinstance(value, (list, tuple)):
             pairs += [(name, str(each)) for each in value]
+        elif isinstance(value, bytes):
+            pairs.append((name, value))
         elif value is not None:
             pairs.append((name, str(value).lower() if isinstance(value, bool) else str(value)))
     return "?" + urlencode(pairs) if pairs else ""

@@ -1,0 +1,89 @@
+# Written by `sdk/generate` from atoll/aio/watch.py; changes are lost.
+"""Watches: what happens in a tree, numbered, so that readers come back."""
+
+from __future__ import annotations
+
+from types import TracebackType
+
+from .. import _runtime_sync as runtime
+from .. import models
+from .._decode import decode, parse
+from .._failure import AtollError, from_body
+from .streams import Subscription
+from .transport import Transport, segment
+
+
+class Watch:
+    """What happens in a tree. Iterate over it. Used in `with`, the watch is ended at the end of the block.
+
+    A dropped connection is not noticed but for the time that it takes to come back. An event `overflow` says that more
+    happened than could be told; what is there follows as created.
+    """
+
+    def __init__(self, transport: Transport, sandbox: str, info: models.WatchInfo, since: int) -> None:
+        self._transport = transport
+        self._path = f"{sandbox}/watches/{segment(info.id)}"
+        self._subscription = Subscription(transport, "GET", f"{self._path}/events")
+        self._subscription.cursor = since
+        self.info = info
+        """What was told about it when it was asked for."""
+        self.ended = False
+        """Whether nothing follows: the directory is gone."""
+
+    @property
+    def id(self) -> str:
+        """Its id."""
+        return self.info.id
+
+    @property
+    def cursor(self) -> int:
+        """Everything before this was told."""
+        return self._subscription.cursor or 0
+
+    def __iter__(self) -> Watch:
+        return self
+
+    def __next__(self) -> models.WatchEvent:
+        while not self.ended:
+            event = self._subscription.next()
+            if event.name == "change":
+                told = decode(models.WatchEvent, parse(event.data))
+                if told.cursor >= self.cursor:
+                    self._subscription.cursor = told.cursor + 1
+                    return told
+            elif event.name == "end":
+                self.ended = True
+                self._subscription.close()
+            elif event.name == "error":
+                self._subscription.close()
+                raise from_body(parse(event.data), 500)
+        raise StopIteration
+
+    def page(
+        self, *, since: int = 0, limit: int | None = None, wait_ms: int | None = None
+    ) -> models.WatchPage:
+        """What happened since a cursor; waits up to `wait_ms` if there is nothing yet."""
+        query = {"since": since, "limit": limit, "wait_ms": wait_ms}
+        return self._transport.get(models.WatchPage, f"{self._path}/events", query)
+
+    def delete(self) -> None:
+        """Ends the watch."""
+        self._subscription.close()
+        self._transport.call("DELETE", self._path)
+
+    def close(self) -> None:
+        """Hangs up. The watch goes on, and can be come back to by its id."""
+        self._subscription.close()
+
+    def __enter__(self) -> Watch:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with runtime.shielded():
+            try:
+                self.delete()
+            except AtollError:
+                if kind is None:
+                    raise

@@ -1,0 +1,83 @@
+"""Git in a sandbox: its own, run inside; credentials are passed along and never kept."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from .. import models
+from .transport import Transport
+
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from ..options import (
+        GitBranchesOptions,
+        GitCheckoutOptions,
+        GitCloneOptions,
+        GitCommitOptions,
+        GitDiffOptions,
+        GitLogOptions,
+        GitPullOptions,
+        GitPushOptions,
+        GitStatusOptions,
+    )
+
+T = TypeVar("T")
+
+
+class Git:
+    """Repositories in a sandbox. A path is the repository, or a directory in it."""
+
+    def __init__(self, transport: Transport, sandbox: str) -> None:
+        self._transport = transport
+        self._sandbox = sandbox
+
+    async def clone(self, url: str, **options: Unpack[GitCloneOptions]) -> models.GitCloned:
+        """Fetches a repository: `https://…`, `http://…`, `file://…` or an absolute path inside."""
+        return await self._ask(models.GitCloned, "clone", {"url": url, **options})
+
+    async def status(self, path: str = ".", **options: Unpack[GitStatusOptions]) -> models.GitStatus:
+        """How a repository is: its branch, and what is different."""
+        return await self._ask(models.GitStatus, "status", {"path": path, **options})
+
+    async def diff(self, path: str = ".", *, from_: str | None = None, **options: Unpack[GitDiffOptions]) -> models.GitDiff:
+        """What is different, as a patch."""
+        return await self._ask(models.GitDiff, "diff", {"path": path, "from": from_, **options})
+
+    async def commit(self, path: str, message: str, **options: Unpack[GitCommitOptions]) -> models.GitCommitted:
+        """Makes a commit.
+
+        >>> from atoll.aio import Sandbox
+        >>> async with await Sandbox.temporary() as sandbox:
+        ...     _ = (await sandbox.exec("git init -q -b main repo && echo 1 > repo/file")).check()
+        ...     author = {"name": "Me", "email": "me@example.org"}
+        ...     made = await sandbox.git.commit("repo", "first", all=True, author=author)
+        ...     print(made.branch, [each.subject for each in (await sandbox.git.log("repo")).commits])
+        main ['first']
+        """
+        return await self._ask(models.GitCommitted, "commit", {"path": path, "message": message, **options})
+
+    async def checkout(
+        self, path: str, target: str, *, from_: str | None = None, **options: Unpack[GitCheckoutOptions]
+    ) -> models.GitCheckedOut:
+        """Checks out a branch, a tag or a commit; with `create`, a new branch."""
+        return await self._ask(models.GitCheckedOut, "checkout", {"path": path, "target": target, "from": from_, **options})
+
+    async def branches(self, path: str = ".", **options: Unpack[GitBranchesOptions]) -> models.GitBranches:
+        """Branches, by name."""
+        return await self._ask(models.GitBranches, "branches", {"path": path, **options})
+
+    async def log(self, path: str = ".", *, from_: str | None = None, **options: Unpack[GitLogOptions]) -> models.GitLog:
+        """Commits, newest first."""
+        return await self._ask(models.GitLog, "log", {"path": path, "from": from_, **options})
+
+    async def pull(self, path: str = ".", **options: Unpack[GitPullOptions]) -> models.GitPulled:
+        """Fetches what is new, and goes on to it."""
+        return await self._ask(models.GitPulled, "pull", {"path": path, **options})
+
+    async def push(self, path: str = ".", **options: Unpack[GitPushOptions]) -> models.GitPushed:
+        """Sends commits."""
+        return await self._ask(models.GitPushed, "push", {"path": path, **options})
+
+    async def _ask(self, kind: type[T], what: str, body: dict[str, Any]) -> T:
+        return await self._transport.post(kind, f"{self._sandbox}/git/{what}", body)
