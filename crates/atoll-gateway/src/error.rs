@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use atoll_protocol::{ErrorAnswer, ErrorBody, ErrorCode, SandboxName, Verb};
 use axum::response::{IntoResponse, Response};
-use hyper::header::{ALLOW, CONTENT_TYPE, HeaderValue, RETRY_AFTER, WWW_AUTHENTICATE};
+use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, UPGRADE, WWW_AUTHENTICATE};
 use hyper::{HeaderMap, StatusCode};
 use serde::Serialize;
 
@@ -41,6 +41,12 @@ pub enum Error {
     MethodNotAllowed {
         /// As given.
         method: String,
+    },
+    /// A path that is a connection.
+    #[error("this path is a connection: ask to change over with `Upgrade: {to}`")]
+    UpgradeRequired {
+        /// To what.
+        to: &'static str,
     },
     /// Too much JSON.
     #[error("the body is larger than {max} bytes")]
@@ -275,6 +281,7 @@ impl Error {
             Self::RouteNotFound => ErrorCode::RouteNotFound,
             Self::MethodNotAllowed { .. } => ErrorCode::MethodNotAllowed,
             Self::BodyTooLarge { .. } => ErrorCode::BodyTooLarge,
+            Self::UpgradeRequired { .. } => ErrorCode::UpgradeRequired,
             Self::Unauthorized { .. } => ErrorCode::Unauthorized,
             Self::Forbidden { .. } => ErrorCode::Forbidden,
             Self::RateLimited { .. } => ErrorCode::RateLimited,
@@ -330,6 +337,7 @@ impl Error {
             | Self::RouteNotFound
             | Self::MethodNotAllowed { .. }
             | Self::BodyTooLarge { .. }
+            | Self::UpgradeRequired { .. }
             | Self::RateLimited { .. }
             | Self::TokenNotFound { .. }
             | Self::SandboxNotFound { .. }
@@ -352,6 +360,7 @@ impl Error {
             | Self::RouteNotFound
             | Self::MethodNotAllowed { .. }
             | Self::BodyTooLarge { .. }
+            | Self::UpgradeRequired { .. }
             | Self::Unauthorized { .. }
             | Self::Forbidden { .. }
             | Self::RateLimited { .. }
@@ -392,6 +401,11 @@ impl Error {
         }
         if let Self::RateLimited { after } = self {
             headers.insert(RETRY_AFTER, HeaderValue::from(after.as_secs() + 1));
+        }
+        if let Self::UpgradeRequired { to } = self {
+            // RFC 9110, 15.5.22; over HTTP/2 hyper leaves them out.
+            headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
+            headers.insert(UPGRADE, HeaderValue::from_static(to));
         }
         if let Self::ShuttingDown | Self::PreviewBusy { .. } = self {
             headers.insert(RETRY_AFTER, HeaderValue::from(1));

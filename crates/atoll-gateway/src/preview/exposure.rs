@@ -15,8 +15,8 @@ use crate::{Error, random};
 /// Exposed ports of one sandbox: each is looked at by people.
 const EXPOSED_MAX: usize = 64;
 
-/// Bytes of what a port is for.
-const NAME_BYTES: usize = 256;
+/// Characters of what a port is for.
+const NAME_MAX: usize = 256;
 
 /// Letters of a token that is made up, five bits each.
 const TOKEN_LETTERS: usize = 16;
@@ -43,8 +43,8 @@ pub(crate) fn expose(
     asked: ExposePort,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    if asked.name.as_ref().is_some_and(|name| name.len() > NAME_BYTES) {
-        return Err(Error::invalid(format!("the name is longer than {NAME_BYTES} bytes")));
+    if asked.name.as_ref().is_some_and(|name| name.chars().count() > NAME_MAX) {
+        return Err(Error::invalid(format!("the name is longer than {NAME_MAX} characters")));
     }
     if asked.token.as_ref().is_some_and(|token| !is_token(token)) {
         return Err(Error::invalid("a token has 1 to 32 of the letters a-z, the digits and _"));

@@ -58,7 +58,7 @@ pub(super) async fn open(way: &Way<'_>, inside: Inside, mut request: Request, he
 pub(crate) async fn connect(app: &App, name: &SandboxName, port: u16, mut request: Request) -> Result<Response, Error> {
     let asked = headers::upgrade(request.headers());
     if !asked.is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(b"tcp")) {
-        return Err(Error::invalid("this path is a connection: ask to change over with `Upgrade: tcp`"));
+        return Err(Error::UpgradeRequired { to: "tcp" });
     }
     let handle = app.fleet.get(name)?;
     let place = handle.apps.place()?;

@@ -61,6 +61,10 @@ fn exact(value: &mut Value) {
         if let Some(Value::Array(words)) = object.get_mut("oneOf") {
             words.iter_mut().for_each(alone);
         }
+        // Events are no string: what is in them is said in words.
+        if let Some(events) = object.get_mut("text/event-stream") {
+            events["schema"] = json!({});
+        }
         // Bytes may also be none.
         if let Some(body) = object.get_mut("requestBody").filter(|body| body["content"].get(BYTES).is_some()) {
             body["required"] = json!(false);

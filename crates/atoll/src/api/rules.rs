@@ -55,7 +55,7 @@ const SHELL_OPTIONS: [&str; 23] = [
 
 /// Merges every rule into the document.
 pub(super) fn add(document: &mut Value) {
-    for (name, rule) in schemas() {
+    for (name, rule) in schemas().into_iter().chain(previews()) {
         merge(&mut document["components"]["schemas"][name], &rule);
     }
     for (operation, name, rule) in parameters() {
@@ -63,9 +63,24 @@ pub(super) fn add(document: &mut Value) {
         let one = all.into_iter().flatten().find(|parameter| parameter["name"] == name);
         merge(&mut one.unwrap_or_else(|| panic!("{operation} has no {name}"))["schema"], &rule);
     }
+    number_ports(&mut document["paths"]);
     for (operation, body) in bodies() {
         let place = document.pointer_mut(&format!("{operation}/requestBody{}", super::made::JSON_SCHEMA));
         *place.unwrap_or_else(|| panic!("nothing is at {operation}")) = body;
+    }
+}
+
+/// Wherever a path names a port, it is a number that a port can have.
+fn number_ports(value: &mut Value) {
+    match value {
+        Value::Object(object)
+            if object.get("in") == Some(&json!("path")) && object.get("name") == Some(&json!("port")) =>
+        {
+            object.insert("schema".to_owned(), json!({ "type": "integer", "minimum": 1, "maximum": 65_535 }));
+        }
+        Value::Object(object) => object.values_mut().for_each(number_ports),
+        Value::Array(all) => all.iter_mut().for_each(number_ports),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
@@ -221,6 +236,16 @@ fn schemas() -> Vec<(&'static str, Value)> {
             "sandboxes": { "pattern": "^[a-z0-9*-]{1,128}$" }, "verbs": { "minItems": 1 },
         } }),
         ),
+    ]
+}
+
+fn previews() -> Vec<(&'static str, Value)> {
+    vec![
+        (
+            "ExposePort",
+            json!({ "properties": { "name": { "maxLength": 256 }, "token": { "pattern": "^[a-z0-9_]{1,32}$" } } }),
+        ),
+        ("LinkRequest", json!({ "properties": { "expires_in_ms": { "minimum": 1, "maximum": 2_592_000_000_u64 } } })),
     ]
 }
 

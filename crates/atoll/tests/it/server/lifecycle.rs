@@ -50,7 +50,7 @@ fn of_fifty_creates_at_once_one_makes_it() {
         times.dedup();
         assert_eq!(times.len(), 1, "all got the same one");
     });
-    assert_eq!(server.agents().len(), 1);
+    assert_eq!(server.agents_when(1).len(), 1);
     server.end();
 }
 
