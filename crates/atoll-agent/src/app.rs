@@ -23,6 +23,7 @@ use crate::{request_id, routes, unread};
     ),
     tags(
         (name = "sandbox", description = "The sandbox as a whole."),
+        (name = "network", description = "The way out: rules, events, secrets."),
         (name = "exec", description = "One command, run to its end."),
         (name = "processes", description = "Commands with a life of their own."),
         (name = "sessions", description = "Shells that remember: one bash each, one command at a time."),
