@@ -205,6 +205,38 @@ fn files() {
     }
 }
 
+/// A page whose examples are one script over a sandbox named `box`, and what it must show.
+fn over_a_box(page: &str, expected: &[&str]) {
+    let home = tempfile::tempdir().unwrap();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
+    let place = home.path().display();
+    let end = "atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
+    let script = format!("exec 2>&1; set -eo pipefail; cd {place}; trap '{end}' EXIT\n{}echo all done", script(&file));
+    let shown = run(&script, home.path());
+    for expected in expected {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+}
+
+/// The same for git.
+#[test]
+fn git() {
+    if !["/usr/bin/git", "/usr/local/bin/git"].iter().any(|git| Path::new(git).exists()) {
+        assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "docs::git needs git");
+        eprintln!("SKIP docs::git: no git on this host");
+        return;
+    }
+    let shown =
+        ["/workspace/work\n", "on main\n.? README\n", "say hello\n", "* topic\n", "-hello\n+bye\n", "all done\n"];
+    over_a_box("git.md", &shown);
+}
+
+/// The same for watches.
+#[test]
+fn watch() {
+    over_a_box("watch.md", &["created    a/b/c/\n", "all done\n"]);
+}
+
 /// The same for ports, with a server on a port that was free a moment ago.
 #[test]
 fn ports() {

@@ -115,6 +115,6 @@ fn print(event: &WatchEvent, as_json: bool) -> std::io::Result<()> {
         WatchChange::Gone => "gone",
     };
     let slash = if event.directory && !event.path.is_empty() { "/" } else { "" };
-    let from = event.from.as_ref().map(|from| format!("{} -> ", from.escape_debug())).unwrap_or_default();
+    let from = event.from.as_ref().map(|from| format!("{}{slash} -> ", from.escape_debug())).unwrap_or_default();
     printer::out(format!("{word:<10} {from}{}{slash}\n", event.path.escape_debug()).as_bytes())
 }

@@ -7,6 +7,7 @@ mod own_server;
 mod processes;
 mod sandboxes;
 mod sessions;
+mod trees;
 mod which_server;
 
 use crate::harness::{Done, Home};
