@@ -125,7 +125,7 @@ def _alias(definition: Words | Alias) -> str:
             text = f"{definition.name} = Literal[\n{inner}]"
     else:
         text = f"{definition.name} = {SCALARS[definition.of.kind]}"
-    return f"{text}\n{_string(definition.doc)}\n"
+    return f"{text}\n{_string(definition.doc)}\n" if definition.doc else f"{text}\n"
 
 
 def _union(definition: Definition, names: list[str]) -> str:

@@ -28,6 +28,7 @@ DERIVED: dict[str, tuple[str, tuple[str, ...]]] = {
     "TerminalOptions": ("TerminalRequest", ("command", "argv")),
     "SandboxOptions": ("CreateSandbox", ("name",)),
     "SandboxChanges": ("PatchSandbox", ()),
+    "ExposeOptions": ("ExposePort", ()),
 }
 
 
@@ -226,12 +227,13 @@ class _Reader:
 
     def _definition(self, name: str, schema: dict[str, Any]) -> Definition:
         doc = _doc(schema)
+        # An object may also say which of its fields go together; that is the server's to check.
+        if schema.get("type") == "object" and isinstance(schema.get("properties"), dict):
+            return Record(name, doc, self._fields(name, schema))
         if "oneOf" in schema:
             return self._choice(name, doc, schema["oneOf"])
         if "enum" in schema:
             return Words(name, doc, tuple(schema["enum"]))
-        if schema.get("type") == "object" and isinstance(schema.get("properties"), dict):
-            return Record(name, doc, self._fields(name, schema))
         if schema.get("type") == "object":
             return Record(name, doc, ())
         kind = self._type(name, schema)

@@ -115,6 +115,7 @@ impl Agent {
                 pids: usage.pids,
                 cpu_usec: usage.cpu_usec,
             },
+            egress: sandbox.egress_totals(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
         }
     }
@@ -166,6 +167,7 @@ fn options(spec: &SandboxSpec) -> SandboxOptions {
             Isolation::None => atoll_isolation::Isolation::None,
         },
         limits: Limits { memory_bytes, pids, cpu_millis, open_files },
+        network: spec.network.clone(),
         env: spec.env.iter().map(|(name, value)| (name.into(), value.into())).collect(),
         ..SandboxOptions::default()
     }

@@ -36,6 +36,7 @@ pub(crate) fn exec(request: ExecRequest) -> Result<ProcessSpec, Refusal> {
         idle_timeout: millis(request.idle_timeout_ms),
         max_output_bytes: request.max_output_bytes,
         memory_bytes: request.memory_bytes,
+        network: request.network,
         background: background(request.background),
         ..with_grace(Command::new(invocation(request.command, request.argv)?), request.grace_ms)
     };
@@ -56,6 +57,7 @@ pub(crate) fn start(request: StartRequest) -> Result<ProcessSpec, Refusal> {
         idle_timeout: millis(request.idle_timeout_ms),
         max_output_bytes: request.max_output_bytes,
         memory_bytes: request.memory_bytes,
+        network: request.network,
         background: background(request.background),
         ..with_grace(Command::new(invocation(request.command, request.argv)?), request.grace_ms)
     };

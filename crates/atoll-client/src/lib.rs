@@ -14,6 +14,7 @@ mod file;
 mod file_task;
 mod follow;
 mod git;
+mod network;
 mod port;
 mod process;
 mod retry;
@@ -32,6 +33,7 @@ pub use exec::{ExecEvent, ExecStream};
 pub use file::{FileBytes, FileEntries, ListFiles, ReadFile, WriteFile};
 pub use file_task::{PackFiles, PatchFiles, SearchStream, UnpackFiles};
 pub use follow::{Follow, FollowEvent, Output, Until};
+pub use network::{EgressFollow, EgressNews};
 pub use port::{PortEvent, PortFollow, PortStream};
 pub use process::OutputRange;
 

@@ -7,12 +7,14 @@
 pub mod blocked;
 pub mod cgroup;
 mod channel;
+pub mod egress;
 #[cfg(feature = "embed")]
 mod embed;
 pub mod floor;
 mod init;
 mod keeper;
 mod launch;
+pub mod owner;
 mod plan;
 pub mod program;
 mod root;

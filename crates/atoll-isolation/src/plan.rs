@@ -271,6 +271,8 @@ fn identity_files(name: &str, steps: &mut Vec<Step>) {
     let hosts = format!("127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 {name}\n");
     let file =
         |path: &str, content: String| Step::File { path: format!("{STAGE}/root/etc/{path}"), content, mode: 0o644 };
+    // An earlier life of the sandbox may have removed it.
+    steps.push(Step::Directory { path: format!("{STAGE}/root/etc"), mode: 0o755 });
     steps.push(file("hostname", format!("{name}\n")));
     steps.push(file("hosts", hosts));
 }

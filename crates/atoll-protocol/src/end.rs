@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Signal, Timestamp};
+use crate::{Denial, Signal, Timestamp};
 
 /// Why a command is over.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -59,6 +59,17 @@ pub struct EndRecord {
     pub ended_at: Timestamp,
     /// Processes it started that were still alive at that moment.
     pub survivors: u64,
+    /// What its processes were refused on the way out: the first of each kind, up to 32.
+    #[serde(skip_serializing_if = "Vec::is_empty", default)]
+    pub denials: Vec<Denial>,
+    /// How often they were refused something, those in `denials` included.
+    #[serde(skip_serializing_if = "is_zero", default)]
+    pub denials_count: u64,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "as serde calls it")]
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 impl EndRecord {

@@ -84,6 +84,8 @@ codes! {
     Misdirected = 421, "This address is not served here: a preview's host name is no way to the API.";
     WaitTimeout = 408, "What was waited for did not happen in time. The process goes on.";
     LimitUnavailable = 501, "A limit was asked for that this host cannot enforce.";
+    EgressUnavailable = 501, "This host cannot give the sandbox a way out, or a sandbox without isolation was asked to have rules for it.";
+    SecretNotFound = 404, "No secret has this name.";
     IsolationUnavailable = 501, "This host cannot give the isolation asked for.";
     PauseUnavailable = 501, "This host cannot freeze the sandbox: that needs cgroups.";
     StorageBusy = 409, "Another living sandbox uses this storage, or its block of ids.";

@@ -106,8 +106,9 @@ name!(
     WatchId,
     "watch id",
     "1 to 64 of letters, digits and . _ - : starting with a letter or digit",
-    |text| ProcessId::new(text).is_ok()
+    is_word
 );
+
 fn is_word(text: &str) -> bool {
     let inner = |byte: u8| byte.is_ascii_alphanumeric() || b"._-:".contains(&byte);
     (1..=64).contains(&text.len()) && text.bytes().all(inner) && text.as_bytes()[0].is_ascii_alphanumeric()

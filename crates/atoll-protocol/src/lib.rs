@@ -15,6 +15,7 @@ mod git;
 mod id;
 mod kill;
 mod lifecycle;
+mod network;
 mod output;
 mod port;
 mod process;
@@ -57,6 +58,10 @@ pub use git::{
 pub use id::{InvalidId, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
 pub use kill::{KillAllRequest, KillRequest, SignalReceipt, SignalRequest, SignalScope};
 pub use lifecycle::{CreateSandbox, PatchSandbox, SandboxList, SandboxRecord, StopReason};
+pub use network::{
+    Denial, DenialReason, EgressEvent, EgressEventKind, EgressEventPage, EgressProtocol, EgressRule, EgressTotals,
+    NetworkInfo, NetworkPolicy, PutSecret, RuleSet, SecretInfo, SecretList,
+};
 pub use output::{Capture, Encoding, ExecResult, Gap, OutputEnd, OutputEvent, OutputPage, Stream, Truncation};
 pub use port::{
     ExposePort, LinkRequest, PortClosed, PortInfo, PortList, Preview, PreviewLink, PreviewList, Visibility,

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Isolation, SandboxInfo, SandboxLimits, SandboxName, SandboxState, Timestamp};
+use crate::{Isolation, NetworkPolicy, SandboxInfo, SandboxLimits, SandboxName, SandboxState, Timestamp};
 
 /// Why a sandbox is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -39,6 +39,9 @@ pub struct CreateSandbox {
     /// For finding it again.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<String, String>>,
+    /// What it may reach at first; nothing if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkPolicy>,
     /// Stop it when nobody used it for so long. 0: never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep_after_ms: Option<u64>,

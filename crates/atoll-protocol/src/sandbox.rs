@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{SandboxName, Timestamp};
+use crate::{EgressTotals, NetworkPolicy, SandboxName, Timestamp};
 
 /// How strongly commands are walled off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -55,6 +55,9 @@ pub struct SandboxSpec {
     /// For finding it again.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
+    /// What it may reach; nothing if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<NetworkPolicy>,
 }
 
 /// What a sandbox uses now. What is not counted here is `null`.
@@ -117,6 +120,9 @@ pub struct SandboxInfo {
     pub sessions: u64,
     /// What it uses now.
     pub usage: SandboxUsage,
+    /// What has gone out of it; `null` if there is no way out.
+    #[serde(default)]
+    pub egress: Option<EgressTotals>,
     /// Of the server that answers.
     pub version: String,
 }

@@ -45,7 +45,7 @@ pub struct AgentReady {
     pub name: String,
     /// The agent's own pid.
     pub pid: u32,
-    /// Where it listens.
+    /// Where it listens for its own user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
     /// Where it listens for those who know the token.

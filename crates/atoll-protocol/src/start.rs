@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Background, LogCondition, PortCondition, ProcessId};
+use crate::{Background, EgressRule, LogCondition, PortCondition, ProcessId};
 
 /// Where a process's standard input comes from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
@@ -83,6 +83,9 @@ pub struct StartRequest {
     /// Memory that this command may use, within the sandbox's own limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
+    /// What it may reach, within what the sandbox may; all of that if not given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub network: Option<Vec<EgressRule>>,
     /// How long a tree that was told to end may take before it is killed (2000).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grace_ms: Option<u64>,

@@ -7,6 +7,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
+use atoll_protocol::EgressRule;
 use bytes::Bytes;
 
 use crate::Error;
@@ -89,6 +90,8 @@ pub struct Command {
     pub max_output_bytes: Option<u64>,
     /// Memory that this command may use, within the sandbox's own limit.
     pub memory_bytes: Option<u64>,
+    /// What it may reach, within what the sandbox may; all of that if not given.
+    pub network: Option<Vec<EgressRule>>,
     /// What happens to descendants that outlive it.
     pub background: Background,
     /// How long a tree that was told to end (TERM) may take before it is killed.
@@ -118,6 +121,7 @@ impl Command {
             idle_timeout: None,
             max_output_bytes: None,
             memory_bytes: None,
+            network: None,
             background: Background::Keep,
             grace: GRACE,
         }
@@ -146,6 +150,9 @@ impl Command {
             if limit.is_some_and(|limit| limit.is_zero()) {
                 return Err(Error::invalid(format!("{what} must be more than 0")));
             }
+        }
+        if let Some(rules) = &self.network {
+            crate::network::rules(rules)?;
         }
         if self.memory_bytes == Some(0) {
             return Err(Error::invalid("a memory limit must be more than 0"));

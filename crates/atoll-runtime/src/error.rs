@@ -199,6 +199,20 @@ pub enum Error {
         /// What can be done.
         hint: Option<String>,
     },
+    /// There is no way out to be had, or none that rules could hold on.
+    #[error("{why}")]
+    EgressUnavailable {
+        /// Why.
+        why: String,
+        /// What can be done.
+        hint: Option<String>,
+    },
+    /// No such secret.
+    #[error("no secret is named {name}")]
+    SecretNotFound {
+        /// The name.
+        name: String,
+    },
     /// This host cannot wall it off as asked.
     #[error("{what}")]
     IsolationUnavailable {
@@ -227,6 +241,12 @@ pub enum Error {
     /// No room.
     #[error("no room on the disk: {what}")]
     DiskFull {
+        /// Doing what.
+        what: String,
+    },
+    /// No writes.
+    #[error("the disk is read-only: failed to {what}")]
+    DiskReadOnly {
         /// Doing what.
         what: String,
     },
@@ -280,12 +300,6 @@ pub enum Error {
     /// It took too long.
     #[error("git took longer than it may, and was ended")]
     GitTimeout,
-    /// No writes.
-    #[error("the disk is read-only: failed to {what}")]
-    DiskReadOnly {
-        /// Doing what.
-        what: String,
-    },
     /// Our own failure.
     #[error("{what}")]
     Internal {
@@ -325,11 +339,14 @@ impl Error {
             Self::PortClosed { .. } => ErrorCode::PortClosed,
             Self::WaitTimeout { .. } => ErrorCode::WaitTimeout,
             Self::LimitUnavailable { .. } => ErrorCode::LimitUnavailable,
+            Self::EgressUnavailable { .. } => ErrorCode::EgressUnavailable,
+            Self::SecretNotFound { .. } => ErrorCode::SecretNotFound,
             Self::IsolationUnavailable { .. } => ErrorCode::IsolationUnavailable,
             Self::PauseUnavailable { .. } => ErrorCode::PauseUnavailable,
             Self::StorageBusy { .. } => ErrorCode::StorageBusy,
             Self::SandboxGone => ErrorCode::SandboxGone,
             Self::DiskFull { .. } => ErrorCode::DiskFull,
+            Self::DiskReadOnly { .. } => ErrorCode::DiskReadOnly,
             Self::File { failure } => file_code(failure.kind),
             Self::WatchNotFound { .. } => ErrorCode::WatchNotFound,
             Self::WatchAlreadyExists { .. } => ErrorCode::WatchAlreadyExists,
@@ -339,7 +356,6 @@ impl Error {
             Self::GitFailed { .. } => ErrorCode::GitFailed,
             Self::GitAuthenticationFailed { .. } => ErrorCode::GitAuthenticationFailed,
             Self::GitTimeout => ErrorCode::GitTimeout,
-            Self::DiskReadOnly { .. } => ErrorCode::DiskReadOnly,
             Self::Internal { .. } => ErrorCode::Internal,
         }
     }
@@ -349,6 +365,9 @@ impl Error {
         match self {
             Self::CommandNotFound { .. } => {
                 Some("argv runs a program directly; give a shell string to use builtins and pipes".to_owned())
+            }
+            Self::CwdNotFound { .. } => {
+                Some("it must be a directory inside that the command's user may enter, as each one above it".to_owned())
             }
             Self::ArgumentsTooLong { .. } => Some("pass large data on standard input or as a file".to_owned()),
             Self::ProcessAlreadyExists { .. } => Some("repeat the same command, or choose another id".to_owned()),
@@ -389,13 +408,14 @@ impl Error {
             }
             Self::GitTimeout => Some("give it more time (`timeout_ms`), or fetch less (`depth`)".to_owned()),
             Self::WatchLimit { .. } => Some("delete a watch that is not needed any more".to_owned()),
-            Self::LimitUnavailable { hint, .. } | Self::IsolationUnavailable { hint, .. } => hint.clone(),
+            Self::LimitUnavailable { hint, .. }
+            | Self::IsolationUnavailable { hint, .. }
+            | Self::EgressUnavailable { hint, .. } => hint.clone(),
             Self::Invalid { .. }
             | Self::WatchNotFound { .. }
             | Self::GitFailed { .. }
             | Self::WatchAlreadyExists { .. }
             | Self::NotExecutable { .. }
-            | Self::CwdNotFound { .. }
             | Self::ProcessNotFound { .. }
             | Self::ProcessEnded { .. }
             | Self::ProcessLimit { .. }
@@ -405,6 +425,7 @@ impl Error {
             | Self::SessionAlive { .. }
             | Self::CommandCancelled { .. }
             | Self::WaitTimeout { .. }
+            | Self::SecretNotFound { .. }
             | Self::EndedWhileWaiting { .. }
             | Self::SandboxGone
             | Self::Internal { .. } => None,

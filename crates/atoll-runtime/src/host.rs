@@ -73,7 +73,7 @@ impl Host {
             let half = making::half(&host, &options)?;
             making::finish(&host, half, options)
         });
-        Sandbox::new(Arc::clone(&self.inner), made.await?)
+        Sandbox::begin(Arc::clone(&self.inner), made.await?).await
     }
 
     /// Makes a sandbox without limits as far as that can be done before anybody has asked for it.
@@ -96,7 +96,7 @@ impl Prepared {
         let (host, half) = (Arc::clone(&self.host.inner), self.half.take());
         let half = half.ok_or_else(|| Error::invalid("the sandbox is finished already"))?;
         let made = self.host.place.run(move || making::finish(&host, half, options)).await?;
-        Sandbox::new(Arc::clone(&self.host.inner), made)
+        Sandbox::begin(Arc::clone(&self.host.inner), made).await
     }
 }
 

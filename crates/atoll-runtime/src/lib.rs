@@ -17,6 +17,8 @@ mod life;
 mod link;
 mod log;
 mod making;
+mod network;
+mod pauses;
 mod pipes;
 mod port;
 mod process;
@@ -31,6 +33,7 @@ mod tree;
 mod user;
 mod wait;
 
+pub use atoll_egress::{Events as EgressEvents, Policy as NetworkRules};
 pub use command::{Background, Command, Invocation, Stdin};
 pub use error::Error;
 pub use exec::ExecOutput;

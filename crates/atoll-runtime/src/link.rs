@@ -166,6 +166,21 @@ impl Link {
         self.ask(|tag| Request::Open { tag, path, flags, mode: 0 }, &[]).await.and_then(opened)
     }
 
+    /// Opens or makes a file on the inside.
+    pub(crate) async fn create(&self, path: &[u8], flags: i32, mode: u32) -> Result<io::Result<OwnedFd>, Error> {
+        let path = path.to_vec();
+        self.ask(|tag| Request::Open { tag, path, flags, mode }, &[]).await.and_then(opened)
+    }
+
+    /// Opens the way out on the inside: the sockets that init promises for it.
+    pub(crate) async fn egress(&self) -> Result<io::Result<Vec<OwnedFd>>, Error> {
+        match self.ask(|tag| Request::Egress { tag }, &[]).await? {
+            (Event::Opened { .. }, fds) => Ok(Ok(fds)),
+            (Event::Failed { errno, .. }, _) => Ok(Err(io::Error::from_raw_os_error(errno))),
+            (other, _) => Err(unexpected(&other)),
+        }
+    }
+
     /// Connects to a port on the inside.
     pub(crate) async fn connect(&self, address: SocketAddr) -> Result<io::Result<OwnedFd>, Error> {
         self.ask(|tag| Request::Connect { tag, address: address.into() }, &[]).await.and_then(opened)

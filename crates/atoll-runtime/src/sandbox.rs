@@ -10,10 +10,14 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
+use atoll_egress::Events;
 use atoll_isolation::cgroup::{self, Group};
 use atoll_isolation::sys::process;
 use atoll_isolation::{Ids, Isolation, remove_directory};
-use atoll_protocol::{KillReceipt, PortInfo, ProcessId, SandboxName, SessionId, TerminalId, WatchId};
+use atoll_protocol::{
+    EgressTotals, KillReceipt, NetworkInfo, NetworkPolicy, PortInfo, ProcessId, PutSecret, SandboxName, SecretInfo,
+    SessionId, TerminalId, WatchId,
+};
 
 use crate::Error;
 use crate::command::Command;
@@ -25,6 +29,7 @@ use crate::host::HostInner;
 use crate::journal::Restored;
 use crate::link::Link;
 use crate::making::{DESTROY_WITHIN, Made};
+use crate::network::{self, Network};
 use crate::port::{self, PortEvents};
 use crate::process::{self as processes, Begun, Filter, Process, ProcessSpec, Registry, Retention};
 use crate::session::{self, Session, SessionSpec};
@@ -68,6 +73,8 @@ pub struct SandboxOptions {
     pub retention: Retention,
     /// Where its files are, and whether they stay.
     pub storage: Storage,
+    /// What it may reach; nothing if not given. What storage that is kept remembers counts before it.
+    pub network: Option<NetworkPolicy>,
     /// Keep trees of processes together by wardens even where cgroups could do it.
     pub without_cgroups: bool,
 }
@@ -95,7 +102,18 @@ struct Inner {
 }
 
 impl Sandbox {
-    pub(crate) fn new(host: Arc<HostInner>, made: Made) -> Result<Self, Error> {
+    /// With the way out that it should have: one with other rules must not be.
+    pub(crate) async fn begin(host: Arc<HostInner>, made: Made) -> Result<Self, Error> {
+        let network = made.options.network.clone();
+        let sandbox = Self::new(host, made)?;
+        if let Err(error) = network::begin(&sandbox.inner.shared, network).await {
+            sandbox.destroy().await?;
+            return Err(error);
+        }
+        Ok(sandbox)
+    }
+
+    fn new(host: Arc<HostInner>, made: Made) -> Result<Self, Error> {
         let Made { name, options, dir, ids, group, launched, kept, restored } = made;
         let cwd = match options.isolation {
             Isolation::Namespaces => PathBuf::from("/workspace"),
@@ -115,6 +133,7 @@ impl Sandbox {
             env,
             open_files: options.limits.open_files,
             registry: Registry::new(options.retention),
+            network: Network::new(name.as_str(), options.isolation, dir.kept.then_some(dir.path.as_path())),
             journal: restored.as_ref().map(|restored| Arc::clone(&restored.journal)),
         })?;
         let shared = Arc::new(shared);
@@ -257,6 +276,42 @@ impl Sandbox {
         self.inner.shared.link.open(path, 0).await
     }
 
+    /// What it may reach, and what has gone out.
+    pub fn network(&self) -> NetworkInfo {
+        self.inner.shared.network.info()
+    }
+
+    /// What has gone out of it; `None` if there is no way out.
+    pub fn egress_totals(&self) -> Option<EgressTotals> {
+        self.inner.shared.network.totals()
+    }
+
+    /// Changes what it may reach. New connections obey at once; those that are no longer allowed are cut off.
+    pub async fn set_network(&self, policy: NetworkPolicy) -> Result<NetworkInfo, Error> {
+        network::set_policy(&self.inner.shared, policy).await?;
+        Ok(self.network())
+    }
+
+    /// What happened on the way out.
+    pub fn egress_events(&self) -> &Arc<Events> {
+        self.inner.shared.network.events()
+    }
+
+    /// Its secrets, without their values.
+    pub fn secrets(&self) -> Vec<SecretInfo> {
+        self.inner.shared.network.secrets()
+    }
+
+    /// Gives it a secret that its commands may use and not see.
+    pub async fn put_secret(&self, name: &str, secret: PutSecret) -> Result<SecretInfo, Error> {
+        network::put_secret(&self.inner.shared, name, secret).await
+    }
+
+    /// Takes a secret away.
+    pub async fn remove_secret(&self, name: &str) -> Result<(), Error> {
+        network::remove_secret(&self.inner.shared, name).await
+    }
+
     /// Ports on which something listens inside, lowest first, with who does where that can be known.
     pub async fn ports(&self) -> Result<Vec<PortInfo>, Error> {
         port::list(&self.inner.shared).await
@@ -279,23 +334,23 @@ impl Sandbox {
     }
 
     /// Stops everything in it where it stands; [`Sandbox::resume`] lets it go on. A request that needs something inside
-    /// waits until then. Clocks of commands run on.
+    /// waits until then. The time limits of commands stand still with them; those of waits do not.
     pub async fn pause(&self) -> Result<(), Error> {
         self.with_group(|group| group.freeze(PAUSE_WITHIN)).await?;
-        self.inner.shared.paused.store(true, Ordering::Relaxed);
+        self.inner.shared.pauses.begin();
         Ok(())
     }
 
     /// Lets everything in it go on after a [`Sandbox::pause`].
     pub async fn resume(&self) -> Result<(), Error> {
         self.with_group(Group::thaw).await?;
-        self.inner.shared.paused.store(false, Ordering::Relaxed);
+        self.inner.shared.pauses.end();
         Ok(())
     }
 
     /// Whether it is paused.
     pub fn is_paused(&self) -> bool {
-        self.inner.shared.paused.load(Ordering::Relaxed)
+        self.inner.shared.pauses.is_now()
     }
 
     /// Cgroup files may make their reader wait.
@@ -362,7 +417,7 @@ impl Inner {
             // Its whole PID namespace ends with it. It may be gone already.
             drop(process::signal_pidfd(self.init.as_fd(), atoll_protocol::Signal::KILL.number()));
         }
-        if let (true, Some(group)) = (self.shared.paused.load(Ordering::Relaxed), &self.shared.group) {
+        if let (true, Some(group)) = (self.shared.pauses.is_now(), &self.shared.group) {
             // Without a wall init ends by itself when its socket closes, which it cannot while it stands still.
             drop(group.thaw());
         }

@@ -20,6 +20,8 @@ use crate::files::{Watches, Workers};
 use crate::journal::{Journal, Note};
 use crate::link::Link;
 use crate::log::{Limits, Log, Store};
+use crate::network::Network;
+use crate::pauses::Pauses;
 use crate::port::Ports;
 use crate::process::Registry;
 use crate::sandbox::random_text;
@@ -53,6 +55,8 @@ pub(crate) struct Shared {
     pub(crate) registry: Registry,
     /// What is remembered beyond this life, if the storage is kept.
     pub(crate) journal: Option<Arc<Journal>>,
+    /// The way out.
+    pub(crate) network: Network,
     pub(crate) terminals: Terminals,
     pub(crate) sessions: Sessions,
     pub(crate) spare: Spare,
@@ -61,7 +65,7 @@ pub(crate) struct Shared {
     pub(crate) shell: Shell,
     pub(crate) ports: Ports,
     pub(crate) stopping: AtomicBool,
-    pub(crate) paused: AtomicBool,
+    pub(crate) pauses: Pauses,
     /// How many commands may be young at once: see [`YOUNG`].
     pub(crate) starts: Arc<Semaphore>,
     /// Random, so that ids of two lives of a sandbox never meet.
@@ -99,11 +103,26 @@ pub(crate) struct Parts {
     pub(crate) open_files: Option<u64>,
     pub(crate) registry: Registry,
     pub(crate) journal: Option<Arc<Journal>>,
+    pub(crate) network: Network,
 }
 
 impl Shared {
     pub(crate) fn new(parts: Parts) -> Result<Self, Error> {
-        let Parts { link, isolation, ids, group, proc, init, storage, cwd, env, open_files, registry, journal } = parts;
+        let Parts {
+            link,
+            isolation,
+            ids,
+            group,
+            proc,
+            init,
+            storage,
+            cwd,
+            env,
+            open_files,
+            registry,
+            journal,
+            network,
+        } = parts;
         Ok(Self {
             null: open_null()?,
             link,
@@ -121,6 +140,7 @@ impl Shared {
             open_files,
             registry,
             journal,
+            network,
             terminals: Terminals::default(),
             sessions: Sessions::default(),
             spare: Spare::default(),
@@ -129,11 +149,18 @@ impl Shared {
             shell: Shell::default(),
             ports: Ports::default(),
             stopping: AtomicBool::new(false),
-            paused: AtomicBool::new(false),
+            pauses: Pauses::default(),
             starts: Arc::new(Semaphore::new(starts_at_once())),
             id_prefix: random_text(6)?,
             next: AtomicU64::new(1),
         })
+    }
+
+    /// Variables of every command, with those that come with the way out.
+    pub(crate) fn environment(&self) -> BTreeMap<OsString, OsString> {
+        let mut env = self.env.clone();
+        self.network.variables(&mut env);
+        env
     }
 
     /// Whether its ports are its own.

@@ -8,12 +8,14 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use atoll_isolation::wire::{Session, Spawn, SpawnStage};
+use atoll_protocol::ProcessId;
 use rustix::io::Errno;
 use tokio::time::Instant;
 
 use crate::Error;
 use crate::command::{self, Command, Invocation};
 use crate::link::{News, SpawnError};
+use crate::network::{self, Registered};
 use crate::pipes::{self, ChildEnds, OurEnds};
 use crate::pty::Pty;
 use crate::run::{Main, Started};
@@ -116,6 +118,7 @@ async fn attempt(
     let number = shared.next_number();
     let tree = shared.new_tree(number, command.memory_bytes)?;
     let extras = Extras::of(command)?;
+    let registered = register(shared, id, command, &tree)?;
     let spawn = Spawn {
         session: standard.session(),
         extras: extras.count(),
@@ -144,6 +147,9 @@ async fn attempt(
         }
     };
     drop(theirs);
+    if let (Ok(spawned), Tree::Warden(_)) = (&spawned, &tree) {
+        registered.started(shared.proc.as_fd(), spawned.pid);
+    }
     match spawned {
         Ok(spawned) => Ok((
             spawned.pid,
@@ -159,6 +165,7 @@ async fn attempt(
                 started,
                 started_at,
                 young,
+                registered: Some(registered),
             },
         )),
         Err(error) => {
@@ -166,6 +173,14 @@ async fn attempt(
             Err(refusal(error, shared, command, argv))
         }
     }
+}
+
+/// A session's shell is nobody's own; what it runs is told when it does.
+fn register(shared: &Shared, id: &str, command: &Command, tree: &Tree) -> Result<Registered, Error> {
+    let own = !matches!(command.invocation, Invocation::Session { .. });
+    let id = Some(id).filter(|_| own).and_then(|id| ProcessId::new(id).ok());
+    let within = command.network.as_deref().map(network::rules).transpose()?;
+    Ok(shared.network.commands.register(tree, id, within))
 }
 
 fn spawn_request(
@@ -176,7 +191,7 @@ fn spawn_request(
     argv: &[OsString],
     tree: &Tree,
 ) -> Result<Spawn, Error> {
-    let mut defaults = shared.env.clone();
+    let mut defaults = shared.environment();
     user.environment(&mut defaults);
     let foundation = match &command.invocation {
         Invocation::Restored { snapshot, .. } => Some(snapshot.foundation(command, &defaults)),

@@ -7,14 +7,13 @@ use std::time::Duration;
 use atoll_client::Client;
 use atoll_client::Until;
 use atoll_protocol::{Encoding, ErrorCode, ExecRequest, ProcessId, SessionId, StartRequest, StdinMode};
-use clap::{Args, ValueEnum};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
 use crate::failure::Failure;
 use crate::following::{self, Asked, Source};
 use crate::interrupts::Interrupts;
-use crate::options::Place;
+use crate::options::CommandArguments;
 use crate::{exit, local, parse, printer};
 
 /// Standard input goes to the server in pieces of this size, each a request.
@@ -22,49 +21,6 @@ const STDIN_PIECE: usize = 256 * 1024;
 
 /// The most that is sent with a request: the server takes 16 MiB of JSON, and base64 makes four bytes of three.
 const STDIN_MAX: usize = 11 * 1024 * 1024;
-
-/// A command and how it is run.
-#[derive(Debug, Args)]
-pub(crate) struct CommandArguments {
-    #[command(flatten)]
-    place: Place,
-
-    /// Pass on standard input; without it the command gets none.
-    #[arg(short = 'i', long)]
-    stdin: bool,
-
-    /// End the command after so long (10s, 500ms, 2m).
-    #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
-    timeout: Option<Duration>,
-
-    /// End the command after so long without output.
-    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
-    idle_timeout: Option<Duration>,
-
-    /// How long a command that is told to end may take before it is killed.
-    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
-    grace: Option<Duration>,
-
-    /// End the command when it has printed more than so much (64k, 10m).
-    #[arg(long, value_name = "SIZE", value_parser = parse::size)]
-    max_output: Option<u64>,
-
-    /// With --json: how output is put into it.
-    #[arg(long, value_enum, default_value_t = EncodingChoice::Utf8, requires = "json")]
-    encoding: EncodingChoice,
-
-    /// A shell string, or a program and its arguments.
-    #[arg(required = true, last = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum EncodingChoice {
-    /// Text; what is no UTF-8 is replaced.
-    Utf8,
-    /// Exact.
-    Base64,
-}
 
 /// How the result is told.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -196,7 +152,7 @@ async fn all_input() -> Result<Vec<u8>, Failure> {
 }
 
 fn request(arguments: CommandArguments) -> Result<ExecRequest, Failure> {
-    let CommandArguments { place, timeout, idle_timeout, grace, max_output, encoding, command, .. } = arguments;
+    let CommandArguments { place, timeout, idle_timeout, grace, max_output, only, encoding, command, .. } = arguments;
     let request = match words(command)? {
         Words::Shell(text) => ExecRequest::shell(text),
         Words::Argv(argv) => ExecRequest::argv(argv),
@@ -208,11 +164,9 @@ fn request(arguments: CommandArguments) -> Result<ExecRequest, Failure> {
         timeout_ms: timeout.map(millis),
         idle_timeout_ms: idle_timeout.map(millis),
         max_output_bytes: max_output,
+        network: parse::only_rules(only),
         grace_ms: grace.map(millis),
-        encoding: match encoding {
-            EncodingChoice::Utf8 => Encoding::Utf8,
-            EncodingChoice::Base64 => Encoding::Base64,
-        },
+        encoding: encoding.into(),
         ..request
     })
 }
@@ -227,6 +181,7 @@ fn with_pipe(request: ExecRequest) -> StartRequest {
         timeout_ms: request.timeout_ms,
         idle_timeout_ms: request.idle_timeout_ms,
         max_output_bytes: request.max_output_bytes,
+        network: request.network,
         grace_ms: request.grace_ms,
         stdin: StdinMode::Pipe,
         ..StartRequest::default()

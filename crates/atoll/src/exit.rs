@@ -72,8 +72,20 @@ pub(crate) fn usage(error: &clap::Error) -> ExitCode {
     if error.use_stderr() { ExitCode::from(FAILED) } else { ExitCode::SUCCESS }
 }
 
+/// What the command was refused on the way out.
+fn explain_denials(end: &EndRecord) {
+    for denial in &end.denials {
+        let what = denial.host.as_deref().or(denial.address.as_deref()).unwrap_or("something");
+        let port = denial.port.map(|port| format!(" port {port}")).unwrap_or_default();
+        let reason = serde_json::to_value(denial.reason).unwrap_or_default();
+        let reason = reason.as_str().unwrap_or_default().replace('_', " ");
+        drop(printer::err(format!("atoll: refused {what}{port}: {reason}\n").as_bytes()));
+    }
+}
+
 /// What the exit code alone does not say.
 pub(crate) fn explain(end: &EndRecord) {
+    explain_denials(end);
     let text = match end.reason {
         EndReason::Timeout => format!("atoll: timeout after {} ms\n", end.duration_ms),
         EndReason::IdleTimeout => format!("atoll: no output for too long, ended after {} ms\n", end.duration_ms),

@@ -3,6 +3,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
+use atoll_protocol::{EgressProtocol, EgressRule, RuleSet};
+use atoll_runtime::NetworkRules as Policy;
 use bytes::Bytes;
 
 /// `512m`, `2g`, `64k`, `1048576`: bytes, in steps of 1024.
@@ -74,6 +76,82 @@ pub(crate) fn label(text: &str) -> Result<(String, String), String> {
     if name.is_empty() { Err("a label has a name".to_owned()) } else { Ok((name.to_owned(), value.to_owned())) }
 }
 
+/// A rule as people type it: a set (`pypi`), or `[PROTOCOL://]WHERE[:PORTS]`, where WHERE is a name, a wildcard, an address or a
+/// block, and PROTOCOL is http, tls, tcp, or `inspect` for TLS that is looked into.
+pub(crate) fn rule(text: &str) -> Result<EgressRule, String> {
+    let set = match text {
+        "pypi" => Some(RuleSet::Pypi),
+        "npm" => Some(RuleSet::Npm),
+        "crates" => Some(RuleSet::Crates),
+        "debian" => Some(RuleSet::Debian),
+        "github" => Some(RuleSet::Github),
+        _ => None,
+    };
+    if set.is_some() {
+        return Ok(EgressRule { set, ..EgressRule::default() });
+    }
+    let (protocol, rest) = text.split_once("://").map_or((None, text), |(protocol, rest)| (Some(protocol), rest));
+    let protocols = match protocol {
+        None => None,
+        Some("http") => Some(vec![EgressProtocol::Http]),
+        Some("tls" | "inspect") => Some(vec![EgressProtocol::Tls]),
+        Some("tcp") => Some(vec![EgressProtocol::Tcp]),
+        Some(_) => return Err("a protocol is one of http, tls, tcp and inspect".to_owned()),
+    };
+    let (place, ports) = place_and_ports(rest)?;
+    let is_block = place.split('/').next().is_some_and(|address| address.parse::<std::net::IpAddr>().is_ok());
+    let (domain, cidr) = if is_block { (None, Some(place)) } else { (Some(place), None) };
+    let inspect = protocol == Some("inspect");
+    let rule = EgressRule { set: None, domain, cidr, ports, protocols, inspect };
+    // As the server will read it, but sooner.
+    Policy::rules(std::slice::from_ref(&rule)).map_err(|error| error.to_string())?;
+    Ok(rule)
+}
+
+/// `WHERE:PORTS`, `[WHERE]:PORTS` for what has colons itself, or WHERE alone.
+fn place_and_ports(text: &str) -> Result<(String, Option<Vec<String>>), String> {
+    let (place, ports) = match text.strip_prefix('[') {
+        Some(rest) => {
+            let (place, rest) = rest.split_once(']').ok_or("a `[` without its `]`")?;
+            (place, rest.strip_prefix(':'))
+        }
+        None => match text.split_once(':') {
+            Some((_, rest)) if rest.contains(':') => (text, None),
+            Some((place, ports)) => (place, Some(ports)),
+            None => (text, None),
+        },
+    };
+    Ok((place.to_owned(), ports.map(|ports| ports.split(',').map(str::to_owned).collect())))
+}
+
+/// A rule, or none at all.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Only {
+    Nothing,
+    Rule(Box<EgressRule>),
+}
+
+/// A rule, or `none`.
+pub(crate) fn only(text: &str) -> Result<Only, String> {
+    if text == "none" { Ok(Only::Nothing) } else { rule(text).map(|rule| Only::Rule(Box::new(rule))) }
+}
+
+/// The rules of a command; `None` if it has none of its own.
+pub(crate) fn only_rules(given: Vec<Only>) -> Option<Vec<EgressRule>> {
+    let rules = |only| match only {
+        Only::Nothing => None,
+        Only::Rule(rule) => Some(*rule),
+    };
+    if given.is_empty() { None } else { Some(given.into_iter().filter_map(rules).collect()) }
+}
+
+/// `NAME=ADDRESS`.
+pub(crate) fn host(text: &str) -> Result<(String, String), String> {
+    let (name, address) = text.split_once('=').ok_or_else(|| "give NAME=ADDRESS".to_owned())?;
+    let address: std::net::IpAddr = address.parse().map_err(|_| format!("`{address}` is no address"))?;
+    Ok((name.to_owned(), address.to_string()))
+}
+
 /// The key that leaves a terminal, if there is one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DetachKey {
@@ -130,6 +208,27 @@ mod tests {
         for text in ["", "0", "-1s", "5d", "s", "nan", "inf"] {
             assert!(duration(text).is_err(), "{text}");
         }
+    }
+
+    #[test]
+    fn rules() {
+        assert_eq!(rule("npm").unwrap().set, Some(RuleSet::Npm));
+        let plain = rule("example.com").unwrap();
+        assert_eq!((plain.domain.as_deref(), plain.ports, plain.protocols), (Some("example.com"), None, None));
+        let ports = Some(vec!["443".to_owned(), "8000-8999".to_owned()]);
+        assert_eq!(rule("*.example.com:443,8000-8999").unwrap().ports, ports);
+        let block = rule("10.0.0.0/8:5432").unwrap();
+        assert_eq!((block.cidr.as_deref(), block.domain), (Some("10.0.0.0/8"), None));
+        assert_eq!(rule("[fd00::/8]:22").unwrap().cidr.as_deref(), Some("fd00::/8"));
+        assert_eq!(rule("tcp://db.example.com:5432").unwrap().protocols, Some(vec![EgressProtocol::Tcp]));
+        assert!(rule("inspect://api.example.com").unwrap().inspect);
+        for text in
+            ["", "ftp://a.com", "10.0.0.0/8", "a.com:", "a.com:0", "*", "https://a.com", "a.com/x", "[fd00::1:22"]
+        {
+            assert!(rule(text).is_err(), "{text}");
+        }
+        assert_eq!(host("a.test=10.0.0.1"), Ok(("a.test".to_owned(), "10.0.0.1".to_owned())));
+        assert!(host("a.test=b").is_err() && host("a.test").is_err());
     }
 
     #[test]

@@ -16,11 +16,11 @@ use crate::failure::Failure;
 #[derive(Debug, Args)]
 pub(crate) struct ServerArguments {
     /// The server: https://HOST:PORT, http://HOST:PORT or unix:PATH [default: this user's on this machine].
-    #[arg(long, value_name = "URL", help_heading = "Server")]
+    #[arg(long, value_name = "URL", help_heading = "Server", global = true)]
     pub(crate) server: Option<String>,
 
     /// A file with the token for it [default: the first token of this machine's server].
-    #[arg(long, value_name = "FILE", help_heading = "Server")]
+    #[arg(long, value_name = "FILE", help_heading = "Server", global = true)]
     pub(crate) token_file: Option<PathBuf>,
 
     /// A file with the certificates to trust, for https:// [default: those that the system trusts].
@@ -28,7 +28,7 @@ pub(crate) struct ServerArguments {
     pub(crate) ca_file: Option<PathBuf>,
 
     /// Print JSON.
-    #[arg(long)]
+    #[arg(long, global = true)]
     pub(crate) json: bool,
 }
 

@@ -183,6 +183,72 @@ fn cli() {
     assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
 }
 
+/// The same for the way out, with a server of its own outside.
+#[test]
+fn egress() {
+    for program in ["/usr/bin/curl", "/usr/bin/python3"] {
+        if !Path::new(program).exists() {
+            assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "docs::egress needs {program}");
+            eprintln!("SKIP docs::egress: no {program} on this host");
+            return;
+        }
+    }
+    let home = tempfile::tempdir().unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/egress.md");
+    let place = home.path().display();
+    let end = "atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1; kill %1 2> /dev/null; wait || true";
+    // The server outside may take a moment to listen.
+    let examples = script(&file).replace("curl -sS", "curl --retry 20 --retry-connrefused --retry-delay 1 -sS");
+    let script = format!(
+        "exec 2>&1; set -eo pipefail; cd {place}; PORT={port} TOKEN=the-real-value; trap '{end}' EXIT\n{examples}echo all done"
+    );
+    let shown = run(&script, home.path());
+    for expected in [
+        "nothing is reached\n",
+        "hello from outside\n",
+        "atoll: refused other.test: no rule\n",
+        "it ended with 6\n",
+        "address_not_public\n",
+        "tcp://db.shop.test:5432",
+        "denied",
+        "\"connections\":1\n",
+        "\natoll\n0\n",
+        "API_TOKEN  api.shop.test  authorization\n",
+        "all done\n",
+    ] {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
+}
+
+/// The same for ports, with a server on a port that was free a moment ago.
+#[test]
+fn ports() {
+    if !["/usr/bin/curl", "/usr/bin/python3"].iter().all(|program| Path::new(program).exists()) {
+        assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "docs::ports needs curl and python3");
+        eprintln!("SKIP docs::ports: no curl or python3 on this host");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ports.md");
+    let place = home.path().display();
+    let end = "kill $FORWARD; atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
+    let examples = script(&file).replace("curl -sS", "curl --max-time 30 -sS");
+    let script = format!(
+        "exec 2>&1; set -eo pipefail; cd {place}; PORT={port}; trap '{end}' EXIT\n{examples}trap - EXIT; echo all done"
+    );
+    let shown = run(&script, home.path());
+    for expected in
+        ["3000  127.0.0.1", ".localhost:", "hello from box", "this preview is private", "\n1\n", "all done\n"]
+    {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert_eq!(shown.matches("hello from box\n").count(), 3, "{shown}");
+    assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
+}
+
 /// The same for files.
 #[test]
 fn files() {
@@ -235,33 +301,6 @@ fn git() {
 #[test]
 fn watch() {
     over_a_box("watch.md", &["created    a/b/c/\n", "all done\n"]);
-}
-
-/// The same for ports, with a server on a port that was free a moment ago.
-#[test]
-fn ports() {
-    if !["/usr/bin/curl", "/usr/bin/python3"].iter().all(|program| Path::new(program).exists()) {
-        assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "docs::ports needs curl and python3");
-        eprintln!("SKIP docs::ports: no curl or python3 on this host");
-        return;
-    }
-    let home = tempfile::tempdir().unwrap();
-    let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-    let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ports.md");
-    let place = home.path().display();
-    let end = "kill $FORWARD; atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
-    let examples = script(&file).replace("curl -sS", "curl --max-time 30 -sS");
-    let script = format!(
-        "exec 2>&1; set -eo pipefail; cd {place}; PORT={port}; trap '{end}' EXIT\n{examples}trap - EXIT; echo all done"
-    );
-    let shown = run(&script, home.path());
-    for expected in
-        ["3000  127.0.0.1", ".localhost:", "hello from box", "this preview is private", "\n1\n", "all done\n"]
-    {
-        assert!(shown.contains(expected), "{expected}: {shown}");
-    }
-    assert_eq!(shown.matches("hello from box\n").count(), 3, "{shown}");
-    assert_eq!(std::fs::read_dir(home.path().join("state/server/sandboxes")).unwrap().count(), 0);
 }
 
 /// Whoever adds a subcommand tells of it.

@@ -144,6 +144,12 @@ def make_client(request: pytest.FixtureRequest, server: Server) -> Iterator[Any]
 
 
 @pytest.fixture
+def say(request: pytest.FixtureRequest) -> Any:
+    """Prints a line that is seen though the test passes."""
+    return request.config.pluginmanager.get_plugin("terminalreporter").write_line
+
+
+@pytest.fixture
 def client(make_client: Any) -> Any:
     return make_client()
 

@@ -138,33 +138,32 @@ def test_many_at_once(make_client: Any, shared_sandbox: str, request: Any) -> No
     assert results == {number: str(number) for number in range(50)}
 
 
-def test_a_cancelled_call_takes_its_command_along(make_client: Any, shared_sandbox: str, request: Any) -> None:
-    if "sync" in request.node.name and "async" not in request.node.name:
-        pytest.skip("threads are not cancelled; Ctrl-C is tried below")
+def test_a_cancelled_call_takes_its_command_along(server: Any, shared_sandbox: str) -> None:
     import asyncio
 
-    client = make_client()
-    sandbox = client.sandbox(shared_sandbox)._inner
+    import atoll.aio
 
     async def cancel() -> Any:
-        task = asyncio.create_task(sandbox.exec("echo begun; exec sleep 1000", id="cancelled-exec"))
-        while not [each for each in await sandbox.processes.list(state="running") if each.id == "cancelled-exec"]:
-            await asyncio.sleep(0.01)
-        task.cancel()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-        ended = await (await sandbox.processes.get("cancelled-exec")).wait(timeout_ms=10_000)
-        # A stream that is cancelled while it waits loses nothing: it can be iterated further.
-        process = await sandbox.processes.start("echo one; read -r line; echo two", stdin="pipe")
-        logs = process.logs()
-        first = await logs.__anext__()
-        with pytest.raises(asyncio.TimeoutError):
-            await asyncio.wait_for(logs.__anext__(), 0.1)
-        await process.write("go\n")
-        rest = [output.text async for output in logs]
-        return ended.reason, first.text, rest
+        async with atoll.aio.Client(server.url, server.token) as client:
+            sandbox = client.sandbox(shared_sandbox)
+            task = asyncio.create_task(sandbox.exec("echo begun; exec sleep 1000", id="cancelled-exec"))
+            while not [each for each in await sandbox.processes.list(state="running") if each.id == "cancelled-exec"]:
+                await asyncio.sleep(0.01)
+            task.cancel()
+            with pytest.raises(asyncio.CancelledError):
+                await task
+            ended = await (await sandbox.processes.get("cancelled-exec")).wait(timeout_ms=10_000)
+            # A stream that is cancelled while it waits loses nothing: it can be iterated further.
+            process = await sandbox.processes.start("echo one; read -r line; echo two", stdin="pipe")
+            logs = process.logs()
+            first = await logs.__anext__()
+            with pytest.raises(asyncio.TimeoutError):
+                await asyncio.wait_for(logs.__anext__(), 0.1)
+            await process.write("go\n")
+            rest = [output.text async for output in logs]
+            return ended.reason, first.text, rest
 
-    assert client._loop.run_until_complete(cancel()) == ("killed", "one\n", ["two\n"])
+    assert asyncio.run(cancel()) == ("killed", "one\n", ["two\n"])
 
 
 def test_ctrl_c_takes_the_command_along(server: Any, shared_sandbox: str) -> None:

@@ -225,7 +225,7 @@ def test_a_terminal_is_attached_to(sandbox: Any) -> None:
             assert "".join(output.text for output in late) == seen
 
 
-def test_a_sandbox_lives_changes_and_goes(client: Any) -> None:
+def test_a_sandbox_lives_changes_and_goes(client: Any, say: Any) -> None:
     sandbox = client.sandboxes.create(labels={"test": "life"}, limits={"open_files": 512}, env={"A": "1"})
     again = client.sandboxes.get(sandbox.name, labels={"test": "life"})
     assert again.name == sandbox.name and again.exec("echo $A; ulimit -n").stdout == "1\n512\n"
@@ -245,7 +245,7 @@ def test_a_sandbox_lives_changes_and_goes(client: Any) -> None:
             sandbox.exec("true")
         assert sandbox.resume().state == "running"
     except errors.PauseUnavailableError as error:
-        print(f"SKIP a sandbox is paused: {error.message}")
+        say(f"SKIP a sandbox is paused: {error.message}")
     client.sandboxes.delete(sandbox.name)
     with pytest.raises(errors.SandboxNotFoundError):
         sandbox.info()
@@ -275,3 +275,28 @@ def test_the_socket_serves_everything(make_client: Any, server: Any, shared_sand
     assert sandbox.exec("echo over the socket").stdout == "over the socket\n"
     with sandbox.terminals.open("echo seen") as terminal, terminal.attach(since=0) as view:
         assert "".join(output.text for output in view) == "seen\r\n"
+
+
+def test_ports_are_listed_followed_and_exposed(client: Any) -> None:
+    import urllib.request
+
+    sandbox = client.sandboxes.create()
+    serve = "python3 -m http.server 8131 --bind 127.0.0.1"
+    with sandbox.ports.watch() as changes:
+        with sandbox.processes.start(f"echo hello > page; exec {serve}"):
+            opened = next(changes)
+            assert (opened.port, opened.is_open) == (8131, True) and set(changes.open) == {8131}
+            assert [each.port for each in sandbox.ports.list()] == [8131]
+            preview = sandbox.ports.expose(8131, name="web")
+            assert urllib.request.urlopen(f"{preview.path_url}page").read() == b"hello\n"
+            assert sandbox.ports.rotate(8131).token != preview.token
+            private = sandbox.ports.expose(8131, visibility="private")
+            assert (private.name, private.visibility) == ("web", "private")
+            link = sandbox.ports.link(8131, expires_in_ms=60_000)
+            assert link.url and link.expires_at.tzinfo
+            assert [each.port for each in sandbox.ports.previews()] == [8131]
+            sandbox.ports.unexpose(8131)
+            assert sandbox.ports.previews() == []
+        closed = next(changes)
+        assert (closed.port, closed.is_open) == (8131, False) and changes.open == {}
+    sandbox.delete()

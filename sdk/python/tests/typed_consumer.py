@@ -27,7 +27,7 @@ with atoll.Sandbox.temporary() as sandbox:
     assert blocking(sandbox) == 0
     # What is wrong is seen before it runs.
     if len(sys.argv) > 5:
-        sandbox.exec("true", timeout="soon")  # type: ignore[arg-type]
+        sandbox.exec("true", timeout_ms="soon")  # type: ignore[arg-type]
         sandbox.exec("true", no_such_option=1)  # type: ignore[call-arg]
 assert asyncio.run(awaited()) == "/tmp\n"
 print("the wheel works")

@@ -19,6 +19,9 @@ export class MethodNotAllowedError extends RefusedError {}
 /** The server refused with `BODY_TOO_LARGE`. */
 export class BodyTooLargeError extends RefusedError {}
 
+/** The server refused with `UPGRADE_REQUIRED`. */
+export class UpgradeRequiredError extends RefusedError {}
+
 /** The server refused with `UNSUPPORTED_MEDIA_TYPE`. */
 export class UnsupportedMediaTypeError extends RefusedError {}
 
@@ -43,6 +46,9 @@ export class SandboxDiffersError extends RefusedError {}
 /** The server refused with `SANDBOX_PAUSED`. */
 export class SandboxPausedError extends RefusedError {}
 
+/** The server refused with `SANDBOX_STOPPED`. */
+export class SandboxStoppedError extends RefusedError {}
+
 /** The server refused with `SANDBOX_LIMIT`. */
 export class SandboxLimitError extends RefusedError {}
 
@@ -51,6 +57,9 @@ export class AgentUnavailableError extends RefusedError {}
 
 /** The server refused with `SHUTTING_DOWN`. */
 export class ShuttingDownError extends RefusedError {}
+
+/** The server refused with `SERVER_UNREACHABLE`. */
+export class ServerUnreachableError extends RefusedError {}
 
 /** The server refused with `TOO_MANY_CONNECTIONS`. */
 export class TooManyConnectionsError extends RefusedError {}
@@ -127,6 +136,27 @@ export class TerminalEndedError extends RefusedError {}
 /** The server refused with `TERMINAL_READ_ONLY`. */
 export class TerminalReadOnlyError extends RefusedError {}
 
+/** The server refused with `PORT_CLOSED`. */
+export class PortClosedError extends RefusedError {}
+
+/** The server refused with `PREVIEW_NOT_FOUND`. */
+export class PreviewNotFoundError extends RefusedError {}
+
+/** The server refused with `PREVIEW_ASLEEP`. */
+export class PreviewAsleepError extends RefusedError {}
+
+/** The server refused with `PREVIEW_BUSY`. */
+export class PreviewBusyError extends RefusedError {}
+
+/** The server refused with `PREVIEW_BROKEN`. */
+export class PreviewBrokenError extends RefusedError {}
+
+/** The server refused with `PREVIEW_LIMIT`. */
+export class PreviewLimitError extends RefusedError {}
+
+/** The server refused with `MISDIRECTED`. */
+export class MisdirectedError extends RefusedError {}
+
 /** The server refused with `WAIT_TIMEOUT`. */
 export class WaitTimeoutError extends RefusedError {}
 
@@ -148,6 +178,9 @@ export class SandboxGoneError extends RefusedError {}
 /** The server refused with `DISK_FULL`. */
 export class DiskFullError extends RefusedError {}
 
+/** The server refused with `DISK_READ_ONLY`. */
+export class DiskReadOnlyError extends RefusedError {}
+
 /** The server refused with `INTERNAL`. */
 export class InternalError extends RefusedError {}
 
@@ -157,6 +190,7 @@ export const byCode: Readonly<Record<string, typeof RefusedError>> = {
   ROUTE_NOT_FOUND: RouteNotFoundError,
   METHOD_NOT_ALLOWED: MethodNotAllowedError,
   BODY_TOO_LARGE: BodyTooLargeError,
+  UPGRADE_REQUIRED: UpgradeRequiredError,
   UNSUPPORTED_MEDIA_TYPE: UnsupportedMediaTypeError,
   RATE_LIMITED: RateLimitedError,
   IDEMPOTENCY_CONFLICT: IdempotencyConflictError,
@@ -165,9 +199,11 @@ export const byCode: Readonly<Record<string, typeof RefusedError>> = {
   SANDBOX_NOT_FOUND: SandboxNotFoundError,
   SANDBOX_DIFFERS: SandboxDiffersError,
   SANDBOX_PAUSED: SandboxPausedError,
+  SANDBOX_STOPPED: SandboxStoppedError,
   SANDBOX_LIMIT: SandboxLimitError,
   AGENT_UNAVAILABLE: AgentUnavailableError,
   SHUTTING_DOWN: ShuttingDownError,
+  SERVER_UNREACHABLE: ServerUnreachableError,
   TOO_MANY_CONNECTIONS: TooManyConnectionsError,
   VALIDATION_FAILED: ValidationFailedError,
   COMMAND_NOT_FOUND: CommandNotFoundError,
@@ -193,6 +229,13 @@ export const byCode: Readonly<Record<string, typeof RefusedError>> = {
   TERMINAL_ALREADY_EXISTS: TerminalAlreadyExistsError,
   TERMINAL_ENDED: TerminalEndedError,
   TERMINAL_READ_ONLY: TerminalReadOnlyError,
+  PORT_CLOSED: PortClosedError,
+  PREVIEW_NOT_FOUND: PreviewNotFoundError,
+  PREVIEW_ASLEEP: PreviewAsleepError,
+  PREVIEW_BUSY: PreviewBusyError,
+  PREVIEW_BROKEN: PreviewBrokenError,
+  PREVIEW_LIMIT: PreviewLimitError,
+  MISDIRECTED: MisdirectedError,
   WAIT_TIMEOUT: WaitTimeoutError,
   LIMIT_UNAVAILABLE: LimitUnavailableError,
   ISOLATION_UNAVAILABLE: IsolationUnavailableError,
@@ -200,6 +243,7 @@ export const byCode: Readonly<Record<string, typeof RefusedError>> = {
   STORAGE_BUSY: StorageBusyError,
   SANDBOX_GONE: SandboxGoneError,
   DISK_FULL: DiskFullError,
+  DISK_READ_ONLY: DiskReadOnlyError,
   INTERNAL: InternalError,
 };
 

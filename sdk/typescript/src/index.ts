@@ -16,6 +16,8 @@ export {
   UnreachableError,
 } from "./failure.js";
 export type * as models from "./models.js";
+export { PortChanges, Ports } from "./ports.js";
+export type { ExposeOptions, PortChange } from "./ports.js";
 export { Process, Processes } from "./process.js";
 export type { StartOptions, WaitOptions } from "./process.js";
 export { ExecResult } from "./results.js";

@@ -115,7 +115,7 @@ export interface ErrorBody {
 }
 
 /** What went wrong, as a stable name. */
-export type ErrorCode = "UNAUTHORIZED" | "FORBIDDEN" | "ROUTE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "IDEMPOTENCY_CONFLICT" | "TOKEN_NOT_FOUND" | "TOKEN_LIMIT" | "SANDBOX_NOT_FOUND" | "SANDBOX_DIFFERS" | "SANDBOX_PAUSED" | "SANDBOX_LIMIT" | "AGENT_UNAVAILABLE" | "SHUTTING_DOWN" | "TOO_MANY_CONNECTIONS" | "VALIDATION_FAILED" | "COMMAND_NOT_FOUND" | "NOT_EXECUTABLE" | "CWD_NOT_FOUND" | "USER_NOT_FOUND" | "ARGUMENTS_TOO_LONG" | "PROCESS_NOT_FOUND" | "PROCESS_ALREADY_EXISTS" | "PROCESS_ENDED" | "PROCESS_LIMIT" | "STDIN_NOT_OPEN" | "STDIN_GAP" | "SESSION_NOT_FOUND" | "SESSION_ALREADY_EXISTS" | "SESSION_TERMINATED" | "SESSION_ALIVE" | "SESSION_BUSY" | "SESSION_LIMIT" | "COMMAND_CANCELLED" | "SHELL_NOT_SUPPORTED" | "TERMINAL_NOT_FOUND" | "TERMINAL_ALREADY_EXISTS" | "TERMINAL_ENDED" | "TERMINAL_READ_ONLY" | "WAIT_TIMEOUT" | "LIMIT_UNAVAILABLE" | "ISOLATION_UNAVAILABLE" | "PAUSE_UNAVAILABLE" | "STORAGE_BUSY" | "SANDBOX_GONE" | "DISK_FULL" | "INTERNAL";
+export type ErrorCode = "UNAUTHORIZED" | "FORBIDDEN" | "ROUTE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "UPGRADE_REQUIRED" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "IDEMPOTENCY_CONFLICT" | "TOKEN_NOT_FOUND" | "TOKEN_LIMIT" | "SANDBOX_NOT_FOUND" | "SANDBOX_DIFFERS" | "SANDBOX_PAUSED" | "SANDBOX_STOPPED" | "SANDBOX_LIMIT" | "AGENT_UNAVAILABLE" | "SHUTTING_DOWN" | "SERVER_UNREACHABLE" | "TOO_MANY_CONNECTIONS" | "VALIDATION_FAILED" | "COMMAND_NOT_FOUND" | "NOT_EXECUTABLE" | "CWD_NOT_FOUND" | "USER_NOT_FOUND" | "ARGUMENTS_TOO_LONG" | "PROCESS_NOT_FOUND" | "PROCESS_ALREADY_EXISTS" | "PROCESS_ENDED" | "PROCESS_LIMIT" | "STDIN_NOT_OPEN" | "STDIN_GAP" | "SESSION_NOT_FOUND" | "SESSION_ALREADY_EXISTS" | "SESSION_TERMINATED" | "SESSION_ALIVE" | "SESSION_BUSY" | "SESSION_LIMIT" | "COMMAND_CANCELLED" | "SHELL_NOT_SUPPORTED" | "TERMINAL_NOT_FOUND" | "TERMINAL_ALREADY_EXISTS" | "TERMINAL_ENDED" | "TERMINAL_READ_ONLY" | "PORT_CLOSED" | "PREVIEW_NOT_FOUND" | "PREVIEW_ASLEEP" | "PREVIEW_BUSY" | "PREVIEW_BROKEN" | "PREVIEW_LIMIT" | "MISDIRECTED" | "WAIT_TIMEOUT" | "LIMIT_UNAVAILABLE" | "ISOLATION_UNAVAILABLE" | "PAUSE_UNAVAILABLE" | "STORAGE_BUSY" | "SANDBOX_GONE" | "DISK_FULL" | "DISK_READ_ONLY" | "INTERNAL";
 
 /** A text that may be no UTF-8. */
 export interface ExactText {
@@ -184,6 +184,20 @@ export interface ExecResult {
   readonly stdout: Capture;
 }
 
+/** Expose a port. What is left out stays as it is, or takes its default if the port is not exposed yet. */
+export interface ExposePort {
+  /** Whether the program inside gets paths of the path form whole, `/preview/…` included (no). */
+  readonly keepPrefix?: boolean | undefined;
+  /** What it is, for people. */
+  readonly name?: string | undefined;
+  /** The secret part of its URL: 1 to 32 of `a-z`, `0-9` and `_`. Made up if not given; short ones can be guessed. */
+  readonly token?: string | undefined;
+  /** Who may see it (`public`). */
+  readonly visibility?: Visibility | undefined;
+  /** Whether a request starts a sandbox that sleeps (no). */
+  readonly wake?: boolean | undefined;
+}
+
 /** Asks for a new session that holds what another one does. */
 export interface ForkRequest {
   /** The id of the new one; made up if not given. */
@@ -235,6 +249,12 @@ export interface KillReceipt {
 export interface KillRequest {
   /** How long it may take before it is killed; without it as the command was started with. */
   readonly grace?: number | undefined;
+}
+
+/** Sign a link to a private preview. */
+export interface LinkRequest {
+  /** For how long it is good, and what it lets in (an hour; at most 30 days). */
+  readonly expiresIn?: number | undefined;
 }
 
 /** What to look for in the output. Exactly one of `text` and `regex` is given. */
@@ -332,6 +352,64 @@ export interface PortCondition {
   readonly port: number;
 }
 
+/** A port inside on which something listens. */
+export interface PortInfo {
+  /** Addresses inside that it is bound to: `127.0.0.1`, `::`. */
+  readonly addresses: readonly string[];
+  /** How that process was started. */
+  readonly command?: string | undefined;
+  /** Pid, inside, of a process that listens; absent if that cannot be known. */
+  readonly pid?: number | undefined;
+  /** Its number. */
+  readonly port: number;
+  /** The process of this API that it belongs to, if it does. */
+  readonly process?: ProcessId | undefined;
+}
+
+/** Every port inside on which something listens, lowest first. */
+export interface PortList {
+  /** These. */
+  readonly ports: readonly PortInfo[];
+}
+
+/** An exposed port. */
+export interface Preview {
+  /** Since when. */
+  readonly createdAt: Timestamp;
+  /** Whether the program inside gets paths of the path form whole. */
+  readonly keepPrefix: boolean;
+  /** What it is, for people. */
+  readonly name?: string | undefined;
+  /** Where it is for clients that cannot resolve that name: below a path of a host that all previews share. */
+  readonly pathUrl?: string | undefined;
+  /** The port inside. */
+  readonly port: number;
+  /** The secret part of its URLs. */
+  readonly token: string;
+  /** Where it is, with a host name of its own. Absent if this server listens nowhere for previews. */
+  readonly url?: string | undefined;
+  /** Who may see it. */
+  readonly visibility: Visibility;
+  /** Whether a request starts a sandbox that sleeps. */
+  readonly wake: boolean;
+}
+
+/** A link that lets in whoever has it, for a while. */
+export interface PreviewLink {
+  /** Until then. */
+  readonly expiresAt: Timestamp;
+  /** Below a path of a host that all previews share. */
+  readonly pathUrl: string;
+  /** With a host name of its own. */
+  readonly url: string;
+}
+
+/** Exposed ports of a sandbox, lowest first. */
+export interface PreviewList {
+  /** These. */
+  readonly previews: readonly Preview[];
+}
+
 /** Names a command within its sandbox. */
 export type ProcessId = string;
 
@@ -375,7 +453,7 @@ export interface ProcessList {
 export type ProcessState = "starting" | "running" | "lingering" | "ended";
 
 /** When a process counts as ready. */
-export type ReadyCondition = { log: LogCondition } | { port: PortCondition };
+export type ReadyCondition = { log: unknown } | { port: PortCondition };
 
 /** Asks for another window size. */
 export interface ResizeRequest {
@@ -443,8 +521,15 @@ export interface SandboxInfo {
   readonly limits: SandboxLimits;
   /** Its name. */
   readonly name: SandboxName;
+  /**
+   * Why commands are not walled off from the agent, where that was wished for and could not be had. Only an agent
+   * that is the entrypoint of a container goes on then: the container is the wall.
+   */
+  readonly notIsolated?: string | undefined;
   /** Processes that are not over. */
   readonly processes: number;
+  /** Sessions whose shell is alive, idle ones too. */
+  readonly sessions?: number | undefined;
   /** How it is. */
   readonly state: SandboxState;
   /** Terminals whose program is not over. */
@@ -596,12 +681,14 @@ export interface SessionRequest {
   /** Its id; made up if not given. */
   readonly id?: SessionId | undefined;
   /** `set -o` options that are on from the beginning, such as `pipefail`. */
-  readonly options?: readonly string[] | undefined;
+  readonly options?: readonly SessionRequestOptionsItem[] | undefined;
   /** Ends each of its commands after so long, unless the command says otherwise. */
   readonly timeout?: number | undefined;
   /** User inside, for the whole session: a name, a number, or either with `:group`. */
   readonly user?: string | undefined;
 }
+
+export type SessionRequestOptionsItem = "allexport" | "braceexpand" | "emacs" | "errexit" | "errtrace" | "functrace" | "hashall" | "histexpand" | "history" | "ignoreeof" | "interactive-comments" | "keyword" | "monitor" | "noclobber" | "noglob" | "nolog" | "notify" | "nounset" | "physical" | "pipefail" | "posix" | "vi" | "xtrace";
 
 /** What a session is doing. */
 export type SessionState = "ready" | "busy" | "dead";
@@ -871,6 +958,9 @@ export interface Truncation {
 /** What may be done. */
 export type Verb = "read" | "exec" | "admin";
 
+/** Who may see a preview. */
+export type Visibility = "public" | "private";
+
 /** It has happened. */
 export interface WaitAnswer {
   /** How it ended, if that was waited for. */
@@ -1017,7 +1107,7 @@ export interface SessionOptions {
   /** Its id; made up if not given. */
   readonly id?: SessionId | undefined;
   /** `set -o` options that are on from the beginning, such as `pipefail`. */
-  readonly options?: readonly string[] | undefined;
+  readonly options?: readonly SessionRequestOptionsItem[] | undefined;
   /** Ends each of its commands after so long, unless the command says otherwise. */
   readonly timeout?: number | undefined;
   /** User inside, for the whole session: a name, a number, or either with `:group`. */
@@ -1071,6 +1161,20 @@ export interface SandboxChanges {
   readonly sleepAfterMs?: number | undefined;
 }
 
+/** Expose a port. What is left out stays as it is, or takes its default if the port is not exposed yet. */
+export interface ExposeOptions {
+  /** Whether the program inside gets paths of the path form whole, `/preview/…` included (no). */
+  readonly keepPrefix?: boolean | undefined;
+  /** What it is, for people. */
+  readonly name?: string | undefined;
+  /** The secret part of its URL: 1 to 32 of `a-z`, `0-9` and `_`. Made up if not given; short ones can be guessed. */
+  readonly token?: string | undefined;
+  /** Who may see it (`public`). */
+  readonly visibility?: Visibility | undefined;
+  /** Whether a request starts a sandbox that sleeps (no). */
+  readonly wake?: boolean | undefined;
+}
+
 /** The types by their names. */
 export interface Types {
   AttachCommand: AttachCommand;
@@ -1085,6 +1189,7 @@ export interface Types {
   ExactText: ExactText;
   ExecRequest: ExecRequest;
   ExecResult: ExecResult;
+  ExposePort: ExposePort;
   ForkRequest: ForkRequest;
   Gap: Gap;
   HttpCondition: HttpCondition;
@@ -1092,6 +1197,7 @@ export interface Types {
   KillAllRequest: KillAllRequest;
   KillReceipt: KillReceipt;
   KillRequest: KillRequest;
+  LinkRequest: LinkRequest;
   LogCondition: LogCondition;
   LogMatch: LogMatch;
   NewToken: NewToken;
@@ -1101,6 +1207,11 @@ export interface Types {
   OutputPage: OutputPage;
   PatchSandbox: PatchSandbox;
   PortCondition: PortCondition;
+  PortInfo: PortInfo;
+  PortList: PortList;
+  Preview: Preview;
+  PreviewLink: PreviewLink;
+  PreviewList: PreviewList;
   ProcessInfo: ProcessInfo;
   ProcessList: ProcessList;
   ReadyCondition: ReadyCondition;
@@ -1152,6 +1263,7 @@ export interface Types {
   TerminalOptions: TerminalOptions;
   SandboxOptions: SandboxOptions;
   SandboxChanges: SandboxChanges;
+  ExposeOptions: ExposeOptions;
 }
 
 /** How each type is spelled on the wire: our name, its name, and what it holds if that must be looked at. */
@@ -1168,6 +1280,7 @@ export const shapes = {
   ExactText: { fields: [["data", "data"], ["encoding", "encoding"]] },
   ExecRequest: { fields: [["answerBytes", "answer_bytes"], ["argv", "argv"], ["background", "background"], ["command", "command"], ["cwd", "cwd"], ["encoding", "encoding"], ["env", "env"], ["grace", "grace_ms"], ["id", "id"], ["idleTimeout", "idle_timeout_ms"], ["labels", "labels"], ["maxOutputBytes", "max_output_bytes"], ["memoryBytes", "memory_bytes"], ["onDisconnect", "on_disconnect"], ["stdin", "stdin"], ["stdinBase64", "stdin_base64"], ["timeout", "timeout_ms"], ["user", "user"]] },
   ExecResult: { fields: [["cursor", "cursor"], ["end", "end", "EndRecord"], ["id", "id"], ["sessionReset", "session_reset"], ["stderr", "stderr", "Capture"], ["stdout", "stdout", "Capture"]] },
+  ExposePort: { fields: [["keepPrefix", "keep_prefix"], ["name", "name"], ["token", "token"], ["visibility", "visibility"], ["wake", "wake"]] },
   ForkRequest: { fields: [["id", "id"]] },
   Gap: { fields: [["from", "from"], ["to", "to"]] },
   HttpCondition: { fields: [["path", "path"], ["status", "status"]] },
@@ -1175,6 +1288,7 @@ export const shapes = {
   KillAllRequest: { fields: [["grace", "grace_ms"], ["labels", "labels"]] },
   KillReceipt: { fields: [["signalled", "signalled"], ["survivors", "survivors"]] },
   KillRequest: { fields: [["grace", "grace_ms"]] },
+  LinkRequest: { fields: [["expiresIn", "expires_in_ms"]] },
   LogCondition: { fields: [["regex", "regex"], ["since", "since"], ["text", "text"]] },
   LogMatch: { fields: [["cursor", "cursor"], ["line", "line"], ["stream", "stream"]] },
   NewToken: { fields: [["info", "info", "TokenInfo"], ["token", "token"]] },
@@ -1184,16 +1298,21 @@ export const shapes = {
   OutputPage: { fields: [["closed", "closed"], ["events", "events", "OutputEvent[]"], ["gaps", "gaps", "Gap[]"], ["nextCursor", "next_cursor"]] },
   PatchSandbox: { fields: [["keepAlive", "keep_alive"], ["labels", "labels"], ["sleepAfterMs", "sleep_after_ms"]] },
   PortCondition: { fields: [["http", "http", "HttpCondition"], ["port", "port"]] },
+  PortInfo: { fields: [["addresses", "addresses"], ["command", "command"], ["pid", "pid"], ["port", "port"], ["process", "process"]] },
+  PortList: { fields: [["ports", "ports", "PortInfo[]"]] },
+  Preview: { fields: [["createdAt", "created_at", "date"], ["keepPrefix", "keep_prefix"], ["name", "name"], ["pathUrl", "path_url"], ["port", "port"], ["token", "token"], ["url", "url"], ["visibility", "visibility"], ["wake", "wake"]] },
+  PreviewLink: { fields: [["expiresAt", "expires_at", "date"], ["pathUrl", "path_url"], ["url", "url"]] },
+  PreviewList: { fields: [["previews", "previews", "Preview[]"]] },
   ProcessInfo: { fields: [["command", "command"], ["cursor", "cursor"], ["end", "end", "EndRecord"], ["id", "id"], ["labels", "labels"], ["pid", "pid"], ["ready", "ready"], ["restarts", "restarts"], ["session", "session"], ["startedAt", "started_at", "date"], ["state", "state"], ["stderrBytes", "stderr_bytes"], ["stdoutBytes", "stdout_bytes"]] },
   ProcessList: { fields: [["processes", "processes", "ProcessInfo[]"]] },
-  ReadyCondition: { choice: [["log", "log", "LogCondition"], ["port", "port", "PortCondition"]] },
+  ReadyCondition: { choice: [["log", "log"], ["port", "port", "PortCondition"]] },
   ResizeRequest: { fields: [["by", "by"], ["cols", "cols"], ["rows", "rows"]] },
   Resized: { fields: [["by", "by"], ["cursor", "cursor"], ["size", "size", "WindowSize"], ["time", "time", "date"]] },
   ResourceLimit: { fields: [["hard", "hard"], ["resource", "resource"], ["soft", "soft"]] },
   RestartPolicy: { choice: [["onFailure", "on_failure", "RestartPolicyOnFailureDetails"]] },
   RestartPolicyOnFailureDetails: { fields: [["backoffMax", "backoff_max_ms"], ["backoff", "backoff_ms"], ["max", "max"]] },
   RestartRequest: { fields: [["from", "from"]] },
-  SandboxInfo: { fields: [["createdAt", "created_at", "date"], ["isolation", "isolation"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["name", "name"], ["processes", "processes"], ["state", "state"], ["terminals", "terminals"], ["usage", "usage", "SandboxUsage"], ["version", "version"]] },
+  SandboxInfo: { fields: [["createdAt", "created_at", "date"], ["isolation", "isolation"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["name", "name"], ["notIsolated", "not_isolated"], ["processes", "processes"], ["sessions", "sessions"], ["state", "state"], ["terminals", "terminals"], ["usage", "usage", "SandboxUsage"], ["version", "version"]] },
   SandboxLimits: { fields: [["cpuMillis", "cpu_millis"], ["memoryBytes", "memory_bytes"], ["openFiles", "open_files"], ["pids", "pids"]] },
   SandboxList: { fields: [["next", "next"], ["sandboxes", "sandboxes", "SandboxRecord[]"]] },
   SandboxRecord: { fields: [["createdAt", "created_at", "date"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["lastUsedAt", "last_used_at", "date"], ["limits", "limits", "SandboxLimits"], ["live", "live", "SandboxInfo"], ["name", "name"], ["sleepAfterMs", "sleep_after_ms"], ["state", "state"], ["stopReason", "stop_reason"]] },
@@ -1235,4 +1354,5 @@ export const shapes = {
   TerminalOptions: { fields: [["cols", "cols"], ["cwd", "cwd"], ["env", "env"], ["id", "id"], ["rows", "rows"], ["term", "term"], ["user", "user"]] },
   SandboxOptions: { fields: [["env", "env"], ["isolation", "isolation"], ["keepAlive", "keep_alive"], ["labels", "labels"], ["limits", "limits", "SandboxLimits"], ["sleepAfterMs", "sleep_after_ms"]] },
   SandboxChanges: { fields: [["keepAlive", "keep_alive"], ["labels", "labels"], ["sleepAfterMs", "sleep_after_ms"]] },
+  ExposeOptions: { fields: [["keepPrefix", "keep_prefix"], ["name", "name"], ["token", "token"], ["visibility", "visibility"], ["wake", "wake"]] },
 } as const;

@@ -4,6 +4,7 @@ import * as commands from "./exec.js";
 import type { Client } from "./client.js";
 import type * as models from "./models.js";
 import type { Place } from "./place.js";
+import { type ExposeOptions, Ports } from "./ports.js";
 import { type Process, Processes, type StartOptions, orNull } from "./process.js";
 import type { ExecResult } from "./results.js";
 import { type Session, type SessionOptions, Sessions } from "./session.js";
@@ -24,6 +25,8 @@ export class Sandbox {
   readonly sessions: Sessions;
   /** Its terminals. */
   readonly terminals: Terminals;
+  /** What listens in it, and how that is seen from outside. */
+  readonly ports: Ports;
   #place: Place;
   #temporary: boolean;
   #owned: Client | undefined;
@@ -37,6 +40,7 @@ export class Sandbox {
     this.processes = new Processes(place);
     this.sessions = new Sessions(place);
     this.terminals = new Terminals(place);
+    this.ports = new Ports(place);
   }
 
   /**
@@ -112,6 +116,25 @@ export class Sandbox {
   /** Opens a terminal, or finds the one that has the id. */
   terminal(options: TerminalOptions = {}): Promise<Terminal> {
     return this.terminals.open(options);
+  }
+
+  /** Lets a port be seen from outside; `url` says where. */
+  exposePort(port: number, options: ExposeOptions = {}): Promise<models.Preview> {
+    return this.ports.expose(port, options);
+  }
+
+  /** Ends that. One that is not exposed is no error. */
+  unexposePort(port: number): Promise<void> {
+    return this.ports.unexpose(port);
+  }
+
+  /** The ports that are exposed. */
+  getExposedPorts(): Promise<readonly models.Preview[]> {
+    return this.ports.previews();
+  }
+
+  async isPortExposed(port: number): Promise<boolean> {
+    return (await this.ports.previews()).some((each) => each.port === port);
   }
 
   /** What it is like now. Starts nothing. */

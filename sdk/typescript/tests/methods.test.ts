@@ -258,6 +258,30 @@ for (const wire of ["node", "fetch"] as const) {
       }, atoll.TerminalReadOnlyError);
     });
 
+    test("ports are listed, followed and exposed", async () => {
+      const own = await client.sandboxes.create();
+      const changes = own.ports.watch();
+      {
+        await using _ = await own.startProcess("echo hello > page; exec python3 -m http.server 8131 --bind 127.0.0.1");
+        const opened = (await changes.next()).value!;
+        assert.deepEqual([opened.port, opened.info?.port, [...changes.open.keys()]], [8131, 8131, [8131]]);
+        assert.deepEqual((await own.ports.list()).map((each) => each.port), [8131]);
+        const preview = await own.exposePort(8131, { name: "web" });
+        assert.equal(await (await fetch(`${preview.pathUrl}page`)).text(), "hello\n");
+        assert.notEqual((await own.ports.rotate(8131)).token, preview.token);
+        assert.equal((await own.exposePort(8131, { visibility: "private" })).name, "web");
+        assert.ok((await own.ports.link(8131, { expiresIn: 60_000 })).expiresAt instanceof Date);
+        assert.deepEqual((await own.getExposedPorts()).map((each) => each.port), [8131]);
+        assert.ok(await own.isPortExposed(8131));
+        await own.unexposePort(8131);
+        assert.ok(!(await own.isPortExposed(8131)));
+      }
+      const closed = (await changes.next()).value!;
+      assert.deepEqual([closed.port, closed.info, changes.open.size], [8131, undefined, 0]);
+      await changes.return();
+      await own.destroy();
+    });
+
     test("a sandbox lives, changes and goes", async () => {
       const labels = { test: `life-${wire}` };
       const made = await client.sandboxes.create({ labels, limits: { openFiles: 512 }, env: { A_B: "1" } });

@@ -8,6 +8,7 @@ mod table;
 mod exec;
 mod files;
 mod git;
+mod network;
 mod output;
 mod port_connect;
 mod ports;
@@ -33,6 +34,10 @@ pub(crate) fn all() -> Table {
         .routes(routes!(sandbox::show, sandbox::delete))
         .routes(routes!(sandbox::pause))
         .routes(routes!(sandbox::resume))
+        .routes(routes!(network::show, network::put))
+        .routes(routes!(network::events))
+        .routes(routes!(network::secrets))
+        .routes(routes!(network::put_secret, network::delete_secret))
         .routes(routes!(exec::exec))
         .routes(routes!(processes::start, processes::list))
         .routes(routes!(processes::kill))

@@ -2,6 +2,7 @@
 //! and never looks at the descriptions, which are by far the larger part.
 
 use axum::Router;
+use axum::extract::DefaultBodyLimit;
 use axum::handler::Handler;
 use axum::routing::MethodRouter;
 use utoipa::Path;
@@ -15,6 +16,8 @@ use crate::agent::Agent;
 #[derive(Default)]
 pub(crate) struct Table {
     entries: Vec<Entry>,
+    /// Those whose bodies may be as large as they like.
+    streaming: Vec<Entry>,
 }
 
 /// The handlers of one path.
@@ -23,7 +26,7 @@ pub(super) struct Entry {
     pub(super) describe: fn() -> UtoipaMethodRouter<Agent>,
 }
 
-/// Handlers of one path that have a `utoipa::path`, for [`Table::routes`].
+/// Handlers of one path that have a `utoipa::path`, for [`Table::routes`]: `module::handler` each, or `self::handler`.
 macro_rules! routes {
     ($module:ident :: $handler:ident $(, $others:ident :: $other:ident)* $(,)?) => {
         utoipa_axum::paste! {
@@ -56,21 +59,33 @@ impl Table {
         self
     }
 
+    /// With the handlers of one more path, whose bodies may be as large as they like: nobody holds them in memory.
+    pub(super) fn streaming(mut self, entry: Entry) -> Self {
+        self.streaming.push(entry);
+        self
+    }
+
     /// With all of another.
     pub(super) fn merge(mut self, other: Self) -> Self {
         self.entries.extend(other.entries);
+        self.streaming.extend(other.streaming);
         self
     }
 
     /// To be served.
     pub(crate) fn router(self) -> Router<Agent> {
-        let entries = self.entries.iter().map(|entry| (entry.serve)());
-        entries.fold(Router::new(), |all, (path, router)| all.route(&path, router))
+        served(&self.streaming).layer(DefaultBodyLimit::disable()).merge(served(&self.entries))
     }
 
     /// To be read.
     pub(crate) fn description(self) -> OpenApi {
         let empty = OpenApiRouter::<Agent>::new();
-        self.entries.iter().fold(empty, |all, entry| all.routes((entry.describe)())).into_openapi()
+        let all = self.entries.iter().chain(&self.streaming);
+        all.fold(empty, |all, entry| all.routes((entry.describe)())).into_openapi()
     }
+}
+
+fn served(entries: &[Entry]) -> Router<Agent> {
+    let entries = entries.iter().map(|entry| (entry.serve)());
+    entries.fold(Router::new(), |all, (path, router)| all.route(&path, router))
 }

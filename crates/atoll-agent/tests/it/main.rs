@@ -9,6 +9,7 @@ mod proxy;
 mod raw;
 
 mod a_slow_client_slows_nobody;
+mod answers_before_their_request;
 mod attaching_to_a_process;
 mod bad_requests_are_refused_in_one_shape;
 mod broken_lines_lose_nothing;

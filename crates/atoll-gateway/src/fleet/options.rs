@@ -28,6 +28,7 @@ pub(crate) fn stored(name: SandboxName, asked: CreateSandbox, default_sleep: Opt
         labels: asked.labels.unwrap_or_default(),
         sleep_after_ms: asked.sleep_after_ms.map_or(default_sleep, never_if_zero),
         keep_alive: asked.keep_alive.unwrap_or(false),
+        network: asked.network,
         ..new
     }
 }
@@ -84,6 +85,8 @@ pub(crate) fn differences(is: &Stored, asked: &CreateSandbox) -> Vec<Difference>
     let sleep = asked.sleep_after_ms.map(never_if_zero);
     compare("sleep_after_ms", value(&is.sleep_after_ms), sleep.as_ref().map(value));
     compare("keep_alive", value(&is.keep_alive), asked.keep_alive.as_ref().map(value));
+    let first = value(&is.network.clone().unwrap_or_default());
+    compare("network", first, asked.network.as_ref().map(value));
     if let Some(env) = &asked.env {
         found.extend(different_variables(&is.env, env));
     }

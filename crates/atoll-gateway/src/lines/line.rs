@@ -5,18 +5,22 @@ use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
 use axum::body::Body;
+use bytes::Bytes;
 use hyper::body::{Body as _, Frame, Incoming};
 use hyper::client::conn::http1::{self, Connection, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
+use tokio::net::TcpStream;
 
-use crate::placement::Wire;
+use crate::placement::{Inside, Wire};
 
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Line {
     sender: SendRequest<Body>,
     carrier: Carrier,
+    /// Whether it is a socket of a program inside.
+    is_socket: bool,
 }
 
 /// What moves the bytes.
@@ -49,7 +53,28 @@ impl Carrier {
 impl Line {
     pub(crate) async fn over(wire: Wire) -> hyper::Result<Self> {
         let (sender, connection) = http1::handshake(TokioIo::new(wire)).await?;
-        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)) })
+        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)), is_socket: false })
+    }
+
+    /// A line to a program inside.
+    pub(crate) async fn inside(inside: Inside) -> hyper::Result<Self> {
+        let is_socket = matches!(inside, Inside::Socket(_));
+        Ok(Self { is_socket, ..Self::over(Box::new(inside)).await? })
+    }
+
+    /// Whether [`Line::into_socket`] has one to give.
+    pub(crate) fn is_socket(&self) -> bool {
+        self.is_socket && matches!(self.carrier, Carrier::Open(_))
+    }
+
+    /// The program's socket, and what was read from it and not yet told.
+    pub(crate) fn into_socket(self) -> Option<(TcpStream, Bytes)> {
+        let Carrier::Open(connection) = self.carrier else { return None };
+        let parts = connection.into_parts();
+        match *parts.io.into_inner().into_any().downcast::<Inside>().ok()? {
+            Inside::Socket(socket) => Some((socket, parts.read_buf)),
+            Inside::Through(_) => None,
+        }
     }
 
     /// Whether a request can be sent: the last one is over, and the agent has not hung up.
@@ -61,7 +86,7 @@ impl Line {
 
     /// Sends a request; the answer's body is read with [`Line::frame`].
     pub(crate) async fn send(&mut self, request: Request<Body>) -> Result<Response<Incoming>, NotSent> {
-        let Self { sender, carrier } = self;
+        let Self { sender, carrier, is_socket: _ } = self;
         let mut answer = std::pin::pin!(sender.try_send_request(request));
         let answered = std::future::poll_fn(|context| {
             carrier.go_on(context);
@@ -78,7 +103,7 @@ impl Line {
         &mut self,
         body: &mut Incoming,
         context: &mut Context<'_>,
-    ) -> Poll<Option<hyper::Result<Frame<bytes::Bytes>>>> {
+    ) -> Poll<Option<hyper::Result<Frame<Bytes>>>> {
         if let Poll::Ready(frame) = Pin::new(&mut *body).poll_frame(context) {
             return Poll::Ready(frame);
         }

@@ -4,6 +4,8 @@
 //! nobody's way, and who drops a request drops its line, which is how the agent knows that its caller is gone.
 
 mod line;
+#[cfg(test)]
+mod tests;
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;

@@ -189,7 +189,45 @@ fn whole_refusal(answer: &[u8]) -> io::Result<Option<&[u8]>> {
 
 #[cfg(test)]
 mod tests {
+    use tokio::io::AsyncReadExt;
+
     use super::*;
+
+    /// An agent that carries bytes: answers the head, then sends everything back.
+    async fn carries(mut wire: tokio::io::DuplexStream, answer: &'static str) -> String {
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(wire.read_u8().await.unwrap());
+        }
+        wire.write_all(answer.as_bytes()).await.unwrap();
+        let (mut reader, mut writer) = tokio::io::split(wire);
+        drop(tokio::io::copy(&mut reader, &mut writer).await);
+        writer.shutdown().await.unwrap();
+        String::from_utf8(head).unwrap()
+    }
+
+    #[tokio::test]
+    async fn an_agent_of_another_machine_carries_the_bytes() {
+        let (ours, theirs) = tokio::io::duplex(64);
+        let agent = tokio::spawn(carries(theirs, "HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: tcp\r\n\r\n"));
+        let mut inside = through(Box::new(ours), 80).await.unwrap();
+        inside.write_all(&[7; 50]).await.unwrap();
+        inside.shutdown().await.unwrap();
+        let mut back = Vec::new();
+        inside.read_to_end(&mut back).await.unwrap();
+        assert_eq!(back, [7; 50]);
+        assert!(agent.await.unwrap().starts_with("GET /v1/ports/80/connect HTTP/1.1\r\n"));
+    }
+
+    #[tokio::test]
+    async fn an_agents_refusal_is_told() {
+        let body = r#"{"error":{"code":"PORT_CLOSED","message":"nothing"}}"#;
+        let answer = format!("HTTP/1.1 502 x\r\ncontent-length: {}\r\n\r\n{body}", body.len()).leak();
+        let (ours, theirs) = tokio::io::duplex(4096);
+        tokio::spawn(carries(theirs, answer));
+        let refused = through(Box::new(ours), 80).await.unwrap_err();
+        assert!(matches!(refused, DialError::Refused(body) if body.code == atoll_protocol::ErrorCode::PortClosed));
+    }
 
     #[test]
     fn a_refusal_is_read_when_it_is_whole() {

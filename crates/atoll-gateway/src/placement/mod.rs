@@ -9,6 +9,7 @@ mod local;
 mod process;
 mod spare;
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::io;
 use std::pin::Pin;
@@ -27,9 +28,16 @@ pub(crate) type Promise<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub(crate) type Wire = Box<dyn Duplex>;
 
 /// Bytes both ways.
-pub(crate) trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {}
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {
+    /// As what it is.
+    fn into_any(self: Box<Self>) -> Box<dyn Any + Send>;
+}
 
-impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin> Duplex for T {}
+impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin + 'static> Duplex for T {
+    fn into_any(self: Box<Self>) -> Box<dyn Any + Send> {
+        self
+    }
+}
 
 /// A living agent, or one that lived. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]

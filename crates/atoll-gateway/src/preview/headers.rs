@@ -2,6 +2,7 @@
 //! may say, and what would reach beyond the preview.
 
 use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
 
 use hyper::HeaderMap;
 use hyper::header::{
@@ -10,6 +11,7 @@ use hyper::header::{
 };
 
 use super::cookie;
+use super::passage::Passage;
 use crate::proxy::headers::{remove_hop_by_hop, set_upgrade};
 
 /// What only a proxy says of its client.
@@ -21,18 +23,20 @@ const OF_THE_ORIGIN: [&str; 5] =
     ["service-worker-allowed", "clear-site-data", "origin-agent-cluster", "public-key-pins", "set-login"];
 
 /// How a request came in.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone)]
 pub(crate) struct Arrival {
     /// Who connected.
     pub(crate) peer: Option<SocketAddr>,
     /// `http` or `https`.
     pub(crate) scheme: &'static str,
+    /// How large answers can go past us, where they can.
+    pub(crate) passage: Option<Arc<Passage>>,
 }
 
 /// What an application is told of how it is seen.
 #[derive(Debug)]
 pub(super) struct Seen<'a> {
-    pub(super) arrival: Arrival,
+    pub(super) arrival: &'a Arrival,
     /// The host that the client named, with its port.
     pub(super) host: &'a str,
     /// In the path form: what stands before the application's paths.
@@ -86,7 +90,7 @@ fn is_ours(headers: &HeaderMap) -> bool {
 
 /// What we know of the client (RFC 7239, and what everybody reads instead).
 fn tell(headers: &mut HeaderMap, seen: &Seen<'_>) {
-    let Seen { arrival: Arrival { peer, scheme }, host, prefix } = seen;
+    let Seen { arrival: Arrival { peer, scheme, .. }, host, prefix } = seen;
     let mut set = |name: HeaderName, value: &str| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(name, value);
@@ -176,13 +180,14 @@ mod tests {
         headers
     }
 
-    fn seen() -> Seen<'static> {
-        let peer = Some("10.0.0.7:9".parse().unwrap());
-        Seen { arrival: Arrival { peer, scheme: "https" }, host: "80-a-t.localhost:7071", prefix: None }
+    fn arrival() -> Arrival {
+        Arrival { peer: Some("10.0.0.7:9".parse().unwrap()), scheme: "https", passage: None }
     }
 
     #[test]
     fn an_application_is_told_the_truth_and_nothing_of_ours() {
+        let arrival = arrival();
+        let seen = Seen { arrival: &arrival, host: "80-a-t.localhost:7071", prefix: None };
         let mut headers = map(&[
             ("host", "other"),
             ("connection", "close, x-private"),
@@ -198,7 +203,7 @@ mod tests {
             ("te", "trailers, gzip"),
             ("accept", "*/*"),
         ]);
-        to_app(&mut headers, &seen(), None);
+        to_app(&mut headers, &seen, None);
         let mut found: Vec<(&str, &str)> =
             headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
         found.sort_unstable();
@@ -215,7 +220,7 @@ mod tests {
             ]
         );
         let mut headers = map(&[("authorization", "Basic YTpi"), ("cookie", "a=1")]);
-        to_app(&mut headers, &seen(), None);
+        to_app(&mut headers, &seen, None);
         assert_eq!(
             (&headers["authorization"], &headers["cookie"]),
             (&"Basic YTpi".parse().unwrap(), &"a=1".parse().unwrap())

@@ -17,6 +17,7 @@ mod headers;
 mod link;
 mod page;
 mod pass;
+mod passage;
 mod site;
 mod tunnel;
 
@@ -37,6 +38,7 @@ pub(crate) use apps::Apps;
 pub(crate) use exposure::{Exposure, Exposures, expose, rotate};
 pub(crate) use headers::Arrival;
 pub(crate) use link::Signer;
+pub(crate) use passage::Slipway;
 pub(crate) use site::{Site, is_preview_host};
 pub(crate) use tunnel::connect;
 
@@ -91,8 +93,9 @@ async fn answer(app: &App, arrival: Arrival, mut request: Request) -> Result<Res
     if at.inner.is_empty() || at.inner.starts_with('?') {
         return Ok(redirect(&at.place.replacen(&prefix_of(&at), &format!("{}/", prefix_of(&at)), 1)));
     }
-    *request.version_mut() = Version::HTTP_11;
-    pass::pass(&pass::Way { app, at: &at, exposure: &exposure, handle: &handle, arrival }, request).await
+    let version = std::mem::replace(request.version_mut(), Version::HTTP_11);
+    let way = pass::Way { app, at: &at, exposure: &exposure, handle: &handle, version, arrival: &arrival };
+    pass::pass(&way, request).await
 }
 
 fn prefix_of(at: &Where) -> String {

@@ -1,6 +1,7 @@
 //! A request on its way to a program inside, and its answer on the way back. Nothing is collected, and nothing is held
 //! for longer than somebody waits for it.
 
+use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use atoll_protocol::ErrorCode;
@@ -8,11 +9,12 @@ use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::response::Response;
 use hyper::header::HeaderValue;
-use hyper::{Method, Uri, Version};
+use hyper::{Method, StatusCode, Uri, Version};
 use tokio::time::{Duration, Instant, sleep};
 
 use super::exposure::Exposure;
 use super::headers::{Arrival, Outside, Seen, to_app, to_client};
+use super::passage::{self, Passage};
 use super::{Where, gate, tunnel};
 use crate::Error;
 use crate::app::App;
@@ -31,7 +33,9 @@ pub(super) struct Way<'a> {
     pub(super) at: &'a Where,
     pub(super) exposure: &'a Exposure,
     pub(super) handle: &'a Handle,
-    pub(super) arrival: Arrival,
+    /// What the client speaks.
+    pub(super) version: Version,
+    pub(super) arrival: &'a Arrival,
 }
 
 /// Passes a request on.
@@ -40,19 +44,36 @@ pub(super) async fn pass(way: &Way<'_>, mut request: Request) -> Result<Response
     let (agent, was_woken, in_use) = way.reach().await?;
     let held = Held::new(in_use, Some(place));
     way.aim(&mut request)?;
-    if let Some(protocol) = headers::upgrade(request.headers()) {
+    if let Some(protocol) = headers::upgrade(request.headers()).filter(|protocol| !is_http(protocol)) {
         way.address(&mut request, Some(protocol));
         let (inside, _) = way.dial(agent, was_woken).await?;
         return tunnel::open(way, inside, request, held).await;
     }
     way.address(&mut request, None);
+    let is_get = request.method() == Method::GET && request.body().is_end_stream();
     let (line, agent, mut response) = way.send(agent, was_woken, gate::hold_back(request)).await?;
+    if response.status() == StatusCode::SWITCHING_PROTOCOLS {
+        return Err(way.broke(&"it changed over, and nobody had asked"));
+    }
     // What is spoken inside is no business of the client's.
     *response.version_mut() = Version::HTTP_11;
     to_client(response.headers_mut(), &way.outside(), None);
+    if is_get && let Some((passage, into, length)) = way.past_us(&line, &response) {
+        let (parts, mut body) = response.into_parts();
+        let mut early = passage::take_early(&mut body);
+        let (program, rest) = line.into_socket().ok_or_else(|| way.broke(&"it is no socket"))?;
+        early.push(rest);
+        return Ok(Response::from_parts(parts, Body::new(passage.slip(program, into, early, length, held))));
+    }
     let until = is_endless(response.headers()).then(|| way.app.drained());
     let lines = way.handle.apps.lines(way.at.label.port);
     Ok(response.map(|body| Body::new(Passing::new(body, line, lines, agent, held).until(until))))
+}
+
+/// HTTP/2 begun in the middle of HTTP/1.1, which nobody does any more (RFC 9113, 3.1), would go past everything that is
+/// looked at here.
+fn is_http(protocol: &HeaderValue) -> bool {
+    protocol.to_str().is_ok_and(|text| text.to_ascii_lowercase().contains("h2c"))
 }
 
 impl Way<'_> {
@@ -70,6 +91,20 @@ impl Way<'_> {
         }
         let agent = self.handle.reach(name, Need::Run).await?;
         Ok((agent, sleeps, in_use))
+    }
+
+    /// Whether an answer can go past us: a large one whose length is known, from a socket of ours to another.
+    fn past_us(
+        &self,
+        line: &Line,
+        response: &hyper::Response<hyper::body::Incoming>,
+    ) -> Option<(&Arc<Passage>, OwnedFd, u64)> {
+        let passage = self.arrival.passage.as_ref()?;
+        let length = response.body().size_hint().exact().filter(|length| *length >= passage::LARGE)?;
+        if !line.is_socket() || self.version != Version::HTTP_11 {
+            return None;
+        }
+        Some((passage, passage.begin()?, length))
     }
 
     /// What the program is asked for.
@@ -109,7 +144,7 @@ impl Way<'_> {
             }
         }
         let (inside, agent) = self.dial(agent, was_woken).await?;
-        let mut line = Line::over(Box::new(inside)).await.map_err(|error| self.broke(&error))?;
+        let mut line = Line::inside(inside).await.map_err(|error| self.broke(&error))?;
         match line.send(request).await {
             Ok(response) => Ok((line, agent, response)),
             Err(NotSent::Unsent(_)) => Err(self.broke(&"it hung up")),

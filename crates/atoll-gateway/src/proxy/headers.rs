@@ -7,6 +7,9 @@ use hyper::header::{
     PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 
+/// The one protocol that is changed to.
+pub(super) const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
+
 /// Of one connection only (RFC 9110, 7.6.1), beside those that `Connection` names.
 const HOP_BY_HOP: [HeaderName; 7] =
     [CONNECTION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
@@ -49,6 +52,11 @@ pub(super) fn to_client(headers: &mut HeaderMap, upgrade: Option<HeaderValue>) {
     if let Some(protocol) = upgrade {
         set_upgrade(headers, protocol);
     }
+}
+
+/// For who came without asking for a WebSocket where one is (RFC 9110, 15.5.22).
+pub(super) fn want_upgrade(headers: &mut HeaderMap) {
+    set_upgrade(headers, WEBSOCKET);
 }
 
 fn is_ours(name: &HeaderName) -> bool {

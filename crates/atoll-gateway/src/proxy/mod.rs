@@ -27,11 +27,15 @@ use crate::placement::{Agent, Wire};
 
 /// What a request to a sandbox asks for, by its head. A WebSocket takes input, so it is more than a look; and so is a
 /// session's snapshot, for which its shell has to run, and which tells the values of its variables. To search files is
-/// a look, though what to look for is in a body.
+/// a look, though what to look for is in a body. What it may reach is for whoever decides over the sandbox.
 pub(crate) fn verb(request: &Request) -> Verb {
     let looks = matches!(*request.method(), Method::GET | Method::HEAD) || path::is_search(request.uri().path());
     let runs = headers::upgrade(request.headers()).is_some() || path::is_snapshot(request.uri().path());
-    if looks && !runs { Verb::Read } else { Verb::Exec }
+    match (looks && !runs, path::governs(request.uri().path())) {
+        (true, _) => Verb::Read,
+        (false, true) => Verb::Admin,
+        (false, false) => Verb::Exec,
+    }
 }
 
 /// Passes a request on to the sandbox's agent, which is started if need be.
@@ -42,22 +46,28 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request)
     let looks = verb(&request) == Verb::Read && !path::is_files(request.uri().path());
     let need = if looks || !is_served(request.method()) { Need::Look } else { Need::Run };
     *request.uri_mut() = target.parse::<Uri>().map_err(wrong)?;
-    *request.version_mut() = Version::HTTP_11;
+    let came_by = std::mem::replace(request.version_mut(), Version::HTTP_11);
     let handle = app.fleet.get(name)?;
     let held = Held::new(handle.enter(), None);
     let agent = handle.reach(name, need).await?;
     let way = Way { app, name, handle: &handle };
-    if let Some(protocol) = headers::upgrade(request.headers()) {
+    if let Some(change) = tunnel::Change::asked_for(&mut request)? {
         let (wire, _) = way.connect(agent).await?;
-        let opened = tunnel::open(app, wire, request, protocol, held).await;
+        let opened = tunnel::open(app, wire, request, change, held).await;
         return opened.map_err(|error| way.broke(&error));
     }
-    way.pass(agent, request, held).await
+    let mut response = way.pass(agent, request, held).await?;
+    if response.status() == StatusCode::UPGRADE_REQUIRED && came_by < Version::HTTP_2 {
+        headers::want_upgrade(response.headers_mut());
+    }
+    Ok(response)
 }
 
 /// Whether an agent has a use for the method. What it refuses needs no sandbox that runs.
 fn is_served(method: &Method) -> bool {
-    matches!(*method, Method::GET | Method::HEAD | Method::POST | Method::PUT | Method::PATCH | Method::DELETE)
+    // CONNECT: a WebSocket over HTTP/2.
+    let served = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::CONNECT];
+    served.contains(method)
 }
 
 /// From one request to its sandbox's agent.

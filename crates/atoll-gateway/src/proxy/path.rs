@@ -42,6 +42,11 @@ pub(super) fn is_search(path: &str) -> bool {
     matches!(rest[..], ["files", "search" | "glob"])
 }
 
+/// Whether it is about what the sandbox may reach or hold in secret: to change that is to decide over the sandbox.
+pub(super) fn governs(path: &str) -> bool {
+    matches!(path.split('/').nth(4), Some("network" | "secrets"))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -51,6 +56,17 @@ mod tests {
         assert!(is_files("/v1/sandboxes/a/files/content") && is_files("/v1/sandboxes/files/files"));
         assert!(is_search("/v1/sandboxes/a/files/search") && is_search("/v1/sandboxes/a/files/glob"));
         assert!(!is_files("/v1/sandboxes/files/exec") && !is_search("/v1/sandboxes/a/files/edit"));
+    }
+
+    #[test]
+    fn rules_and_secrets_are_told_apart() {
+        for path in ["/v1/sandboxes/a/network", "/v1/sandboxes/a/secrets", "/v1/sandboxes/a/secrets/KEY"] {
+            assert!(governs(path), "{path}");
+        }
+        for path in ["/v1/sandboxes/network/exec", "/v1/sandboxes/a/egress/events", "/v1/sandboxes/a/processes/network"]
+        {
+            assert!(!governs(path), "{path}");
+        }
     }
 
     #[test]

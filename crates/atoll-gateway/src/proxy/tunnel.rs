@@ -5,28 +5,70 @@ use std::sync::Arc;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
-use hyper::StatusCode;
-use hyper::header::HeaderValue;
+use hyper::ext::Protocol;
+use hyper::header::{HeaderValue, SEC_WEBSOCKET_ACCEPT, SEC_WEBSOCKET_KEY};
 use hyper::upgrade::OnUpgrade;
+use hyper::{Method, StatusCode, Version};
 use hyper_util::rt::TokioIo;
 use tokio::io::copy_bidirectional;
 
 use super::{Held, headers};
+use crate::Error;
 use crate::app::App;
 use crate::metrics::While;
 use crate::placement::Wire;
+
+/// How a client asks to change over.
+#[derive(Debug)]
+pub(super) enum Change {
+    /// The whole connection, to this protocol (HTTP/1.1).
+    Connection(HeaderValue),
+    /// One stream of it, to a WebSocket (HTTP/2, RFC 8441).
+    Stream,
+}
+
+impl Change {
+    /// What is asked for, if anything. A request over HTTP/2 becomes what an agent knows.
+    pub(super) fn asked_for(request: &mut Request) -> Result<Option<Self>, Error> {
+        if let Some(protocol) = headers::upgrade(request.headers()) {
+            return Ok(Some(Self::Connection(protocol)));
+        }
+        if *request.method() != Method::CONNECT {
+            return Ok(None);
+        }
+        let protocol = request.extensions().get::<Protocol>().map(Protocol::as_str);
+        if protocol != Some("websocket") {
+            return Err(Error::invalid("only a WebSocket can be connected to (RFC 8441)"));
+        }
+        *request.method_mut() = Method::GET;
+        // What the client sends from here on is no body.
+        *request.body_mut() = Body::empty();
+        request.headers_mut().insert(SEC_WEBSOCKET_KEY, key()?);
+        Ok(Some(Self::Stream))
+    }
+}
+
+/// Over HTTP/2 a client sends none, and an agent asks for one: 16 bytes as base64, of which nothing depends.
+fn key() -> Result<HeaderValue, Error> {
+    let text = crate::random::text(21).map_err(|error| Error::internal("make up a key", error))?;
+    HeaderValue::try_from(format!("{text}A==")).map_err(|error| Error::internal("make up a key", error))
+}
 
 /// Asks the agent to change over; if it does not, its answer is passed on as it is.
 pub(super) async fn open(
     app: &App,
     wire: Wire,
     mut request: Request,
-    protocol: HeaderValue,
+    change: Change,
     held: Held,
 ) -> hyper::Result<Response> {
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(wire)).await?;
     tokio::spawn(connection.with_upgrades());
     let ours = hyper::upgrade::on(&mut request);
+    let protocol = match &change {
+        Change::Connection(protocol) => protocol.clone(),
+        Change::Stream => headers::WEBSOCKET,
+    };
     headers::to_agent(request.headers_mut(), Some(protocol));
     let mut response = sender.send_request(request).await?;
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
@@ -35,8 +77,19 @@ pub(super) async fn open(
     }
     let theirs = hyper::upgrade::on(&mut response);
     tokio::spawn(carry(app.clone(), ours, theirs, held));
-    let protocol = headers::upgrade(response.headers());
-    headers::to_client(response.headers_mut(), protocol);
+    match change {
+        Change::Connection(_) => {
+            let protocol = headers::upgrade(response.headers());
+            headers::to_client(response.headers_mut(), protocol);
+        }
+        // The stream is open, and says so as streams do.
+        Change::Stream => {
+            headers::to_client(response.headers_mut(), None);
+            response.headers_mut().remove(SEC_WEBSOCKET_ACCEPT);
+            *response.status_mut() = StatusCode::OK;
+            *response.version_mut() = Version::HTTP_2;
+        }
+    }
     Ok(response.map(|_| Body::empty()))
 }
 

@@ -15,10 +15,13 @@ use std::io::{self, Write};
 use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 
-use atoll_protocol::{Isolation, SandboxLimits, SandboxName, SandboxSpec, Timestamp};
+use atoll_protocol::{Isolation, NetworkPolicy, SandboxLimits, SandboxName, SandboxSpec, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use crate::preview::Exposures;
+
+/// The name of `sandbox.json` until it is whole.
+const DRAFT: &str = "sandbox.json.new";
 
 /// The version of `sandbox.json`.
 const VERSION: u32 = 1;
@@ -35,6 +38,9 @@ pub(crate) struct Stored {
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) sleep_after_ms: Option<u64>,
     pub(crate) keep_alive: bool,
+    /// What it may reach at first; what its agent keeps counts from then on.
+    #[serde(skip_serializing_if = "Option::is_none", default)]
+    pub(crate) network: Option<NetworkPolicy>,
     #[serde(default)]
     pub(crate) ports: Exposures,
 }
@@ -52,6 +58,7 @@ impl Stored {
             labels: BTreeMap::new(),
             sleep_after_ms: None,
             keep_alive: false,
+            network: None,
             ports: Exposures::new(),
         }
     }
@@ -64,6 +71,7 @@ impl Stored {
             limits: self.limits,
             env: self.env.clone(),
             labels: self.labels.clone(),
+            network: self.network.clone(),
         }
     }
 }
@@ -119,7 +127,7 @@ impl Disk {
     fn put(&self, stored: &Stored, first: fn(&File) -> io::Result<()>) -> io::Result<Unsettled> {
         let dir = self.sandbox(&stored.name);
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
-        let draft = dir.join("sandbox.json.new");
+        let draft = dir.join(DRAFT);
         let written = write_into(&dir, &draft, stored, first).inspect_err(|_| {
             // Of one that is new nothing stays; the directory of any other is not empty, and stays.
             drop(std::fs::remove_file(&draft));

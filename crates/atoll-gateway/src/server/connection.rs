@@ -24,7 +24,7 @@ use tower::ServiceExt;
 use super::Limits;
 use crate::app::App;
 use crate::metrics::{Metrics, While};
-use crate::preview::{self, Arrival};
+use crate::preview::{self, Arrival, Slipway};
 
 /// How often an HTTP/2 client that says nothing is asked whether it is there, and for how long it may not answer.
 const ASK_EVERY: Duration = Duration::from_secs(30);
@@ -66,10 +66,16 @@ impl Connection {
     pub(super) async fn tcp(&self, stream: TcpStream, watch: Watch) {
         let peer = stream.peer_addr().ok();
         let Some(tls) = &self.tls else {
-            return self.plain(stream, Arrival { peer, scheme: "http" }, watch).await;
+            return match &*self.front {
+                Front::Api(_) => self.plain(stream, Arrival { peer, scheme: "http", passage: None }, watch).await,
+                Front::Previews(_) => {
+                    let (stream, passage) = Slipway::new(stream);
+                    self.plain(stream, Arrival { peer, scheme: "http", passage: Some(passage) }, watch).await;
+                }
+            };
         };
         match timeout(self.limits.head_within, tls.accept(stream)).await {
-            Ok(Ok(stream)) => self.plain(stream, Arrival { peer, scheme: "https" }, watch).await,
+            Ok(Ok(stream)) => self.plain(stream, Arrival { peer, scheme: "https", passage: None }, watch).await,
             Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
             Err(_) => tracing::debug!("a handshake took too long"),
         }
@@ -87,7 +93,7 @@ impl Connection {
             let (front, asked) = (Arc::clone(&self.front), Arc::clone(&asked));
             service_fn(move |request: Request<Incoming>| {
                 asked.store(true, Ordering::Relaxed);
-                let front = Arc::clone(&front);
+                let (front, arrival) = (Arc::clone(&front), arrival.clone());
                 async move { front.answer(arrival, request).await }
             })
         };
@@ -118,6 +124,7 @@ impl Connection {
         builder
             .http2()
             .timer(TokioTimer::new())
+            .enable_connect_protocol()
             .max_concurrent_streams(limits.streams)
             .initial_stream_window_size(WINDOW)
             .initial_connection_window_size(4 * WINDOW)

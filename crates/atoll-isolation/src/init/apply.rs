@@ -36,7 +36,7 @@ fn apply_step(step: &Step, trees: &mut VecDeque<OwnedFd>) -> io::Result<()> {
         Step::Attach { target } => attach(target, trees),
         Step::Tmpfs { target, options, executable } => tmpfs(target, options, *executable),
         Step::Directory { path, mode } => directory(path, *mode),
-        Step::File { path, content, mode } => file(path, content, *mode),
+        Step::File { path, content, mode } => file_unless_taken(path, content, *mode),
         Step::Link { path, target } => std::os::unix::fs::symlink(target, path),
         Step::Overlay { lower, upper, work, target } => overlay(lower, upper, work, target),
         Step::Bind { source, target } => bind(source, target),
@@ -79,6 +79,15 @@ fn directory(path: &str, mode: u32) -> io::Result<()> {
         Ok(()) => std::fs::set_permissions(path, Permissions::from_mode(mode)),
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         Err(error) => Err(error),
+    }
+}
+
+/// A link or a directory that an earlier life of the sandbox put in its place is that sandbox's own affair: it must start
+/// all the same, and nothing is written through either.
+fn file_unless_taken(path: &str, content: &str, mode: u32) -> io::Result<()> {
+    match file(path, content, mode) {
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::EISDIR | libc::ENOTDIR)) => Ok(()),
+        written => written,
     }
 }
 

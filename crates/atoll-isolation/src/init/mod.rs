@@ -15,6 +15,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
 
 use crate::channel::Channel;
+use crate::egress;
 use crate::program::SOCKET;
 use crate::sys::process::Reaped;
 use crate::sys::vfork::Stack;
@@ -187,6 +188,7 @@ impl Init {
                 self.hand_out(tag, fd::open_without_magic(&path, flags, mode))
             }
             Request::Connect { tag, address } => self.hand_out(tag, network::connect(address.into())),
+            Request::Egress { tag } => self.open_egress(tag),
             Request::Diagnose { tag } => self.hand_out(tag, network::diagnose()),
             Request::Ping { tag } => self.channel.send(&Event::Pong { tag }, &[]),
         }
@@ -195,6 +197,16 @@ impl Init {
     fn hand_out(&self, tag: u32, result: io::Result<OwnedFd>) -> io::Result<()> {
         match result {
             Ok(fd) => self.channel.send(&Event::Opened { tag }, &[fd.as_fd()]),
+            Err(error) => self.channel.send(&Event::Failed { tag, errno: sys::errno(&error) }, &[]),
+        }
+    }
+
+    fn open_egress(&self, tag: u32) -> io::Result<()> {
+        match egress::open() {
+            Ok(sockets) => {
+                let fds: Vec<_> = sockets.iter().map(AsFd::as_fd).collect();
+                self.channel.send(&Event::Opened { tag }, &fds)
+            }
             Err(error) => self.channel.send(&Event::Failed { tag, errno: sys::errno(&error) }, &[]),
         }
     }

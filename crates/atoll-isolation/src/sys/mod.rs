@@ -7,6 +7,7 @@
 pub mod fd;
 pub mod identity;
 pub mod mount;
+pub mod netlink;
 pub mod network;
 pub mod process;
 pub mod signal;

@@ -7,7 +7,7 @@ use crate::sys::process::Usage;
 use crate::wire;
 
 /// Version of this protocol. Raise it with any change of a message.
-pub const VERSION: u16 = 4;
+pub const VERSION: u16 = 5;
 
 /// Agent to init.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -88,6 +88,12 @@ pub enum Request {
         /// Where to.
         address: Address,
     },
+    /// Open the way out: see [`crate::egress`]. Answer: [`Event::Opened`] with a socket that tells who owns a connection, one
+    /// that tells what UDP was refused, and a TCP listener and a UDP socket for each family, IPv4 first.
+    Egress {
+        /// Names the answer.
+        tag: u32,
+    },
     /// Open a socket that tells which sockets there are inside (sock_diag(7)). Answer: [`Event::Opened`] with it.
     Diagnose {
         /// Names the answer.
@@ -112,6 +118,7 @@ wire!(enum Request {
     10 => Signal { tag, command, signal },
     11 => Close { steps },
     15 => Diagnose { tag },
+    16 => Egress { tag },
 });
 
 /// Which processes are meant.

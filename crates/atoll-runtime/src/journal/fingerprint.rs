@@ -107,6 +107,10 @@ impl Sum {
             Background::Kill => 1,
         });
         self.time(Some(command.grace));
+        // Behind everything else, and only if it is there: what was written down before it existed stays the same.
+        if let Some(rules) = &command.network {
+            self.bytes(&serde_json::to_vec(rules).unwrap_or_default());
+        }
     }
 
     fn invocation(&mut self, invocation: &Invocation) {
@@ -164,6 +168,7 @@ mod tests {
             of(|spec| spec.command.memory_bytes = Some(1)),
             of(|spec| spec.command.max_output_bytes = Some(1)),
             of(|spec| spec.command.background = Background::Kill),
+            of(|spec| spec.command.network = Some(Vec::new())),
             of(|spec| drop(spec.labels.insert("A".into(), String::new()))),
             of(|spec| spec.restart = Restart::ON_FAILURE),
         ];

@@ -203,6 +203,8 @@ fn unknown_end(started_at: Timestamp, stopped: Option<Timestamp>, last_sign: Opt
         started_at,
         ended_at: seen,
         survivors: 0,
+        denials: Vec::new(),
+        denials_count: 0,
     }
 }
 

@@ -31,6 +31,8 @@ fn end(reason: EndReason, code: Option<i32>) -> EndRecord {
         started_at: Timestamp::from_millis(1),
         ended_at: Timestamp::from_millis(2),
         survivors: 0,
+        denials: Vec::new(),
+        denials_count: 0,
     }
 }
 

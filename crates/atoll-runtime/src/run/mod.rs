@@ -22,6 +22,7 @@ use crate::exec::Captures;
 use crate::life::{Effect, Event, Life};
 use crate::link::News;
 use crate::log::Log;
+use crate::network::Registered;
 use crate::pipes::{Read, Reader};
 use crate::process::Process;
 use crate::pty::Pty;
@@ -76,6 +77,8 @@ pub(crate) struct Run {
     clocks: Clocks,
     killing: Option<Duration>,
     young: Option<OwnedSemaphorePermit>,
+    /// Known as the owner of connections for as long as anything of it lives.
+    _registered: Option<Registered>,
     receipts: Vec<oneshot::Sender<KillReceipt>>,
     asked: bool,
     signalled: u64,
@@ -89,12 +92,14 @@ impl Run {
     pub(crate) fn new(parts: Started, process: Process, captures: Option<Captures>) -> Self {
         let is_followed = captures.is_none();
         let command = &process.spec().command;
-        let Started { shared, id, number, tree, main, news, ends, window, started, started_at, young } = parts;
+        let Started { shared, id, number, tree, main, news, ends, window, started, started_at, young, registered } =
+            parts;
         let clocks = Clocks {
             timeout: command.timeout.map(|limit| started + limit),
             grown: Some(started + YOUNG),
             idle_after: command.idle_timeout,
             idle: command.idle_timeout.map(|limit| started + limit),
+            stood: shared.pauses.total(),
             ..Clocks::default()
         };
         let mut run = Self {
@@ -109,6 +114,7 @@ impl Run {
             printed: 0,
             killing: None,
             young,
+            _registered: registered,
             receipts: Vec::new(),
             asked: false,
             signalled: 0,
@@ -316,6 +322,7 @@ impl Run {
             }
         }
         if let Some(after) = self.clocks.idle_after {
+            self.set_back_clocks();
             self.clocks.idle = Some(Instant::now() + after);
         }
         self.check_limit(status).await;
@@ -374,7 +381,13 @@ impl Run {
         self.on(Event::TreeEmpty, status).await;
     }
 
+    fn set_back_clocks(&mut self) {
+        let pauses = &self.shared.pauses;
+        self.clocks.set_back(pauses.total(), pauses.is_now());
+    }
+
     async fn deadline(&mut self, status: &watch::Sender<Status>) {
+        self.set_back_clocks();
         let now = Instant::now();
         if rung(&mut self.clocks.grown, now) {
             self.grow_up();
@@ -487,6 +500,7 @@ impl Run {
         let own = matches!(self.main, Main::Turn) && reason.is_some();
         let signal = exit.signal.filter(|_| !own);
         let reason = reason.unwrap_or(natural);
+        let (denials, denials_count) = self.shared.network.denials(self.process.id());
         EndRecord {
             reason,
             code: exit.code,
@@ -500,10 +514,16 @@ impl Run {
             started_at: self.started_at.into(),
             ended_at: exit.wall.into(),
             survivors,
+            denials,
+            denials_count,
         }
     }
 
     async fn finish(&mut self) {
+        if let Tree::Part(part) = &self.tree {
+            part.disown(self.process.id());
+        }
+        self.shared.network.forget(self.process.id());
         self.shared.link.forget(self.number);
         if !self.receipts.is_empty() {
             // Zombies are gone when init has answered: the receipt is true for whoever looks into /proc.

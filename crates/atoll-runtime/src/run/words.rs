@@ -11,6 +11,7 @@ use tokio::time::Instant;
 use super::exit::Main;
 use crate::Error;
 use crate::link::News;
+use crate::network::Registered;
 use crate::pipes::{OurEnds, Position};
 use crate::shared::Shared;
 use crate::terminal::Window;
@@ -107,4 +108,6 @@ pub(crate) struct Started {
     pub(crate) started_at: SystemTime,
     /// Its place among those that are just starting.
     pub(crate) young: Option<OwnedSemaphorePermit>,
+    /// Whose connections its processes open; none if they are known as a session's.
+    pub(crate) registered: Option<Registered>,
 }

@@ -77,12 +77,12 @@ pub(super) async fn born(
     }
     let command = spec.command();
     let (command, script) = match from {
-        None => snapshot::from_nothing(&command, &shared.env, &spec.options),
+        None => snapshot::from_nothing(&command, &shared.environment(), &spec.options),
         Some(snapshot) => {
             // Where it is and what it holds is in the snapshot; what it was first made with no longer counts.
             let invocation = Invocation::Session { listener: String::new(), limits: snapshot.limits.clone() };
             let bare = Command { user: spec.user.clone(), ..Command::new(invocation) };
-            (snapshot.foundation(&bare, &shared.env), snapshot.script(&bare))
+            (snapshot.foundation(&bare, &shared.environment()), snapshot.script(&bare))
         }
     };
     let born = Shell::start(shared, id.as_str(), &command, &script).await?;

@@ -27,5 +27,5 @@ pub(crate) use object::{object, once_argv, script_file, session_argv};
 pub(crate) use registry::Registry;
 pub(crate) use shell::end_tree;
 pub use snapshot::{Alias, Function, NotCarried, Snapshot, Variable};
-pub(crate) use spare::Spare;
+pub(crate) use spare::{Spare, discard_spare};
 pub use spec::{SessionSpec, StartFrom};

@@ -422,6 +422,9 @@ impl Owner {
             }
         };
         shell.process.begin(number);
+        if let Some(registered) = &shell.process.registered {
+            registered.runs(Some(command.process.id().clone()));
+        }
         let standard = [theirs.stdin.as_fd(), theirs.stdout.as_fd(), theirs.stderr.as_fd()];
         // A shell that cannot be told has ended; its end is told next.
         shell.wire.order(Task::Run, &order::payload(&spec.command, &text), &standard).ok();

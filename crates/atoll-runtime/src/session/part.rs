@@ -9,13 +9,14 @@ use std::time::Duration;
 
 use atoll_isolation::sys::process;
 use atoll_isolation::wire::Members;
-use atoll_protocol::Signal;
+use atoll_protocol::{ProcessId, Signal};
 use atoll_shell::message::GIVE_UP;
 use tokio::sync::mpsc;
 use tokio::time::Instant;
 
 use crate::Error;
 use crate::link::{Link, News};
+use crate::network::Registered;
 
 /// How long a shell that was told to give up its command may go on after everything else of it was killed. It takes
 /// microseconds, unless the shell is inside something that never looks up.
@@ -30,6 +31,8 @@ pub(crate) struct ShellProcess {
     pub(crate) outside: u32,
     pub(crate) pidfd: OwnedFd,
     doing: Mutex<Doing>,
+    /// As the owner of connections.
+    pub(crate) registered: Option<Registered>,
 }
 
 /// What the shell does. Locked while it is signalled: a signal that is meant for one command never hits the next.
@@ -44,9 +47,9 @@ struct Doing {
 }
 
 impl ShellProcess {
-    pub(crate) fn new(pid: u32, pidfd: OwnedFd) -> std::io::Result<Self> {
+    pub(crate) fn new(pid: u32, pidfd: OwnedFd, registered: Option<Registered>) -> std::io::Result<Self> {
         let outside = process::pid_of(pidfd.as_fd())?.unwrap_or(0);
-        Ok(Self { pid, outside, pidfd, doing: Mutex::default() })
+        Ok(Self { pid, outside, pidfd, doing: Mutex::default(), registered })
     }
 
     /// A command begins.
@@ -118,6 +121,13 @@ pub(crate) struct Part {
 impl Part {
     pub(crate) fn new(shell: Arc<ShellProcess>, turn: u64, spared: Vec<u32>) -> Self {
         Self { shell, turn, spared, left: None, killing_since: None }
+    }
+
+    /// Connections that the shell and what it runs open from now on are no longer this command's.
+    pub(crate) fn disown(&self, command: &ProcessId) {
+        if let Some(registered) = &self.shell.registered {
+            registered.done(command);
+        }
     }
 
     /// The command is over and has left these.

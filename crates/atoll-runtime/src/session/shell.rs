@@ -15,6 +15,7 @@ use super::part::ShellProcess;
 use crate::Error;
 use crate::command::{Command, Invocation};
 use crate::link::{self, News};
+use crate::network::Registered;
 use crate::pipes::{self, OurEnds};
 use crate::run::Started;
 use crate::shared::Shared;
@@ -87,8 +88,8 @@ impl Shell {
         let (socket, started) =
             tokio::join!(biased; listen(shared, &name), start::start(shared, id, &command, &Standard::Pipes));
         let (pid, started) = started.map_err(no_bash)?;
-        let Started { mut tree, main, mut news, ends, number, .. } = started;
-        let wire = main.into_pidfd().and_then(|pidfd| Wire::new(pid, pidfd, socket?));
+        let Started { mut tree, main, mut news, ends, number, registered, .. } = started;
+        let wire = main.into_pidfd().and_then(|pidfd| Wire::new(pid, pidfd, socket?, registered));
         let (process, wire) = match wire {
             Ok(made) => made,
             Err(error) => {
@@ -150,8 +151,14 @@ impl Shell {
 }
 
 impl Wire {
-    fn new(pid: u32, pidfd: OwnedFd, socket: AsyncFd<OwnedFd>) -> Result<(Arc<ShellProcess>, Self), Error> {
-        let process = ShellProcess::new(pid, pidfd).map_err(|error| Error::io("look at the shell", &error))?;
+    fn new(
+        pid: u32,
+        pidfd: OwnedFd,
+        socket: AsyncFd<OwnedFd>,
+        registered: Option<Registered>,
+    ) -> Result<(Arc<ShellProcess>, Self), Error> {
+        let process =
+            ShellProcess::new(pid, pidfd, registered).map_err(|error| Error::io("look at the shell", &error))?;
         let wire = Self { shell: process.outside, socket, waiting: None, token: [0; TOKEN], flags: 0 };
         Ok((Arc::new(process), wire))
     }

@@ -29,6 +29,13 @@ pub(crate) struct Spare {
     slot: Mutex<Slot>,
 }
 
+/// Ends the spare, if there is one: what shells are made of has changed.
+pub(crate) async fn discard_spare(shared: &Arc<Shared>) {
+    if let Some(born) = shared.spare.take() {
+        born.shell.destroy(shared).await;
+    }
+}
+
 impl Spare {
     /// Takes the spare, if there is one and it lives.
     pub(super) fn take(&self) -> Option<Born> {
@@ -51,7 +58,8 @@ impl Spare {
         }
         let shared = Arc::clone(shared);
         tokio::spawn(async move {
-            let (command, script) = snapshot::from_nothing(&SessionSpec::default().command(), &shared.env, &[]);
+            let (command, script) =
+                snapshot::from_nothing(&SessionSpec::default().command(), &shared.environment(), &[]);
             // A session that wants one will be told why there is none.
             let slot = match Shell::start(&shared, "a spare shell", &command, &script).await {
                 Ok(born) => Slot::Ready(Box::new(born)),

@@ -93,6 +93,9 @@ pub(super) fn check_command(command: &Command, session_user: Option<&str>) -> Re
     if command.user.as_deref().is_some_and(|user| Some(user) != session_user) {
         return Err(Error::invalid("a command of a session runs as the session's user"));
     }
+    if command.network.is_some() {
+        return Err(Error::invalid("a command of a session has no network rules of its own"));
+    }
     if command.memory_bytes.is_some() {
         return Err(Error::invalid("a command of a session has no memory limit of its own"));
     }
@@ -124,6 +127,7 @@ mod tests {
         assert!(with(|command| command.user = Some("me".into())).is_ok());
         assert!(with(|command| command.user = Some("you".into())).is_err());
         assert!(with(|command| command.memory_bytes = Some(1 << 30)).is_err());
+        assert!(with(|command| command.network = Some(Vec::new())).is_err());
         assert!(with(|command| drop(command.env.insert("A-B".into(), None))).is_err());
         assert!(with(|command| drop(command.env.insert("UID".into(), Some("0".into())))).is_err());
     }

@@ -54,6 +54,8 @@ impl Turn {
             started: Instant::now(),
             started_at,
             young: None,
+            // Its connections are the shell's; see below.
+            registered: None,
         };
         let run = Run::new(parts, process.clone(), captures);
         status.send_modify(|status| {
@@ -158,5 +160,7 @@ pub(super) fn shell_end(how: Option<(i32, Usage)>, since: SystemTime) -> EndReco
         started_at: since.into(),
         ended_at: now.into(),
         survivors: 0,
+        denials: Vec::new(),
+        denials_count: 0,
     }
 }

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use atoll_runtime::{Command, Error};
+use atoll_protocol::EndReason;
+use atoll_runtime::{Command, Error, ProcessSpec};
 
 use crate::harness::{Fixture, eventually, printed, soon};
 
@@ -10,11 +11,15 @@ in_every_mode! {
     with_cgroups {
         a_paused_process_goes_on_where_it_stood,
         a_paused_sandbox_can_be_destroyed,
+        time_limits_stand_still_too,
     }
     without_cgroups {
         without_cgroups_it_says_that_it_cannot,
     }
 }
+
+/// Longer than it takes from a start to a pause, on the slowest machine.
+const LIMIT: Duration = Duration::from_secs(3);
 
 async fn a_paused_process_goes_on_where_it_stood(f: &Fixture) {
     let process = f.start("i=0; while :; do echo $((i += 1)); sleep 0.01; done").await;
@@ -37,9 +42,24 @@ async fn a_paused_process_goes_on_where_it_stood(f: &Fixture) {
     eventually("it goes on", || process.log().end() > stood).await;
 }
 
+async fn time_limits_stand_still_too(f: &Fixture) {
+    let sandbox = f.another(|_| {}).await.unwrap();
+    let mut command = Command::shell("sleep 300");
+    (command.timeout, command.idle_timeout) = (Some(LIMIT), Some(LIMIT * 2));
+    let process = soon(sandbox.start(ProcessSpec::new(command))).await.unwrap();
+    if let Err(error) = soon(sandbox.pause()).await {
+        return crate::harness::skip(&error.to_string());
+    }
+    tokio::time::sleep(LIMIT * 2).await;
+    assert_eq!(process.end(), None, "its time is not up");
+    soon(sandbox.resume()).await.unwrap();
+    assert_eq!(soon(process.ended()).await.unwrap().reason, EndReason::Timeout, "but it is when it has run so long");
+    soon(sandbox.destroy()).await.unwrap();
+}
+
 async fn a_paused_sandbox_can_be_destroyed(f: &Fixture) {
     let sandbox = f.another(|_| {}).await.unwrap();
-    let process = soon(sandbox.start(atoll_runtime::ProcessSpec::new(Command::shell("sleep 300")))).await.unwrap();
+    let process = soon(sandbox.start(ProcessSpec::new(Command::shell("sleep 300")))).await.unwrap();
     if let Err(error) = soon(sandbox.pause()).await {
         return crate::harness::skip(&error.to_string());
     }

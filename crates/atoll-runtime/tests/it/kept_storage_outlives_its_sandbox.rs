@@ -10,6 +10,7 @@ use crate::harness::{Fixture, cgroups_of, eventually, out, random, soon};
 in_every_mode! {
     one_thread {
         files_are_there_in_the_next_life,
+        a_sandbox_that_broke_its_own_root_still_starts,
         one_storage_has_one_sandbox,
         other_sandboxes_stay_away_from_its_ids,
     }
@@ -49,6 +50,21 @@ async fn files_are_there_in_the_next_life(f: &Fixture) {
         once(f, &path, "echo mine > /etc/mine; echo program > /usr/bin/mine").await;
         assert_eq!(once(f, &path, "cat /etc/mine /usr/bin/mine; stat -c %u note").await, "mine\nprogram\n0\n");
     }
+}
+
+async fn a_sandbox_that_broke_its_own_root_still_starts(f: &Fixture) {
+    if !f.mode.isolated() {
+        return;
+    }
+    let (_parent, path) = place();
+    once(f, &path, "rm -rf /etc /home /root /var; rm -rf /proc /dev /sys 2> /dev/null; ! [ -e /etc ]").await;
+    assert_eq!(once(f, &path, "test -s /etc/hostname && echo there").await, "there\n");
+    once(f, &path, "cd /etc; rm hosts hostname; ln -s /workspace/through hosts; mkdir hostname").await;
+    assert_eq!(once(f, &path, "ls /workspace; readlink /etc/hosts").await, "/workspace/through\n");
+    once(f, &path, "mv /etc /elsewhere; ln -s elsewhere /etc").await;
+    assert_eq!(once(f, &path, "readlink /etc").await, "elsewhere\n");
+    once(f, &path, "rm /etc; echo no directory > /etc").await;
+    assert_eq!(once(f, &path, "cat /etc").await, "no directory\n");
 }
 
 async fn one_storage_has_one_sandbox(f: &Fixture) {

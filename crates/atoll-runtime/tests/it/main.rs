@@ -11,6 +11,7 @@ mod a_life_is_remembered;
 mod a_paused_sandbox_stands_still;
 mod background_children_outlive_their_command;
 mod commands_run_side_by_side;
+mod egress;
 mod end_record_is_exact;
 mod env_cwd_and_user_are_per_call;
 mod files_are_read_and_written;

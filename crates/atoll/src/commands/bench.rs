@@ -110,7 +110,7 @@ struct Bench {
 }
 
 /// Names of the figures that need a server.
-const SERVED: [&str; 9] = [
+const SERVED: [&str; 11] = [
     "server: exec true",
     "server: session true",
     "server: session true, 64 clients",
@@ -120,6 +120,8 @@ const SERVED: [&str; 9] = [
     "server: memory of an idle sandbox",
     "server: memory of the gateway",
     "server: start to ready",
+    "preview: a small request",
+    "preview: 256 MiB down",
 ];
 
 /// Names of those about files.
@@ -140,7 +142,7 @@ fn file_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, Lazy
 
 /// Through a server, beside the library.
 fn server_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, Lazy<'a>)> {
-    let [exec, session, sessions, execs, stream, create, agent, gateway, start] = SERVED;
+    let [exec, session, sessions, execs, stream, create, agent, gateway, start, preview, bulk] = SERVED;
     vec![
         (exec, Box::new(move || figures.exec(exec))),
         (session, Box::new(move || figures.session(session))),
@@ -151,6 +153,8 @@ fn server_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, La
         (agent, Box::new(move || figures.agent_memory(agent))),
         (gateway, Box::new(move || Ok(figures.gateway_memory(gateway)))),
         (start, Box::new(move || Ok(figures.cold_start(start)))),
+        (preview, Box::new(move || Ok(figures.preview(preview)))),
+        (bulk, Box::new(move || Ok(figures.preview_bulk(bulk)))),
     ]
 }
 

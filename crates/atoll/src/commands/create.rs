@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::asking::{millis, text};
 use crate::failure::Failure;
-use crate::options::{IsolationChoice, LimitArguments};
+use crate::options::{IsolationChoice, LimitArguments, NetworkArguments};
 use crate::settings::ServerArguments;
 use crate::{exit, parse, printer};
 
@@ -20,6 +20,7 @@ use crate::{exit, parse, printer};
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll create box
+  atoll create box --allow pypi --allow example.com:443
   atoll create box --memory 1g --pids 256 --label team=a --sleep-after 10m")]
 pub(crate) struct Arguments {
     /// Its name, which is also its host name.
@@ -36,6 +37,9 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     limits: LimitArguments,
+
+    #[command(flatten)]
+    network: NetworkArguments,
 
     /// How the sandbox is walled off [default: namespaces].
     #[arg(long, value_enum)]
@@ -86,6 +90,7 @@ fn asked(arguments: Arguments) -> Result<CreateSandbox, Failure> {
         limits: (limits != Default::default()).then_some(limits),
         env: (!env.is_empty()).then_some(env),
         labels: (!labels.is_empty()).then_some(labels),
+        network: arguments.network.policy()?,
         sleep_after_ms: arguments.sleep_after.map(millis),
         keep_alive: arguments.keep_alive.then_some(true),
     })

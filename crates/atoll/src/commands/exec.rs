@@ -5,9 +5,10 @@ use std::process::ExitCode;
 use atoll_protocol::SandboxName;
 use clap::Args;
 
-use crate::asking::{self, CommandArguments, Telling};
+use crate::asking::{self, Telling};
 use crate::exit;
 use crate::failure::Failure;
+use crate::options::CommandArguments;
 use crate::settings::ServerArguments;
 
 /// Run a command in a sandbox of a server.

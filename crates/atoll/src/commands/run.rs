@@ -1,18 +1,17 @@
 //! `atoll run`: a throw-away sandbox around one command.
 
-use std::ffi::OsString;
 use std::io::{self, Read};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use atoll_protocol::{Encoding, ProcessId};
 use atoll_runtime::{Background, Command, Error, Home, Host, Process, ProcessSpec, Sandbox, Stdin};
-use clap::{Args, ValueEnum};
+use clap::Args;
 use tokio::signal::unix::SignalKind;
 use tokio::time::timeout;
 
 use crate::interrupts::Interrupts;
-use crate::options::{Place, SandboxArguments, invocation};
+use crate::options::{CommandArguments, SandboxArguments, invocation};
 use crate::output::Output;
 use crate::{exit, parse, printer};
 
@@ -24,33 +23,14 @@ use crate::{exit, parse, printer};
 #[command(after_help = format!("Examples:
   atoll run -- 'echo hello from $(hostname); id; ps aux'
   atoll run --timeout 10s --memory 512m -- python3 -c 'print(6 * 7)'
+  atoll run --allow pypi -- 'python3 -m venv v && v/bin/pip install requests'
   tar c src | atoll run --stdin -- 'tar x && make test'
   atoll run --json -- 'uname -a' | jq -r .stdout.data
 
 {}", exit::HELP))]
 pub(crate) struct Arguments {
     #[command(flatten)]
-    place: Place,
-
-    /// Pass on standard input; without it the command gets none.
-    #[arg(short = 'i', long)]
-    stdin: bool,
-
-    /// End the command after so long (10s, 500ms, 2m).
-    #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
-    timeout: Option<Duration>,
-
-    /// End the command after so long without output.
-    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
-    idle_timeout: Option<Duration>,
-
-    /// How long a command that is told to end may take before it is killed.
-    #[arg(long, value_name = "TIME", value_parser = parse::duration)]
-    grace: Option<Duration>,
-
-    /// End the command when it has printed more than so much (64k, 10m).
-    #[arg(long, value_name = "SIZE", value_parser = parse::size)]
-    max_output: Option<u64>,
+    command: CommandArguments,
 
     #[command(flatten)]
     sandbox: SandboxArguments,
@@ -59,25 +39,9 @@ pub(crate) struct Arguments {
     #[arg(long)]
     json: bool,
 
-    /// With --json: how output is put into it.
-    #[arg(long, value_enum, default_value_t = EncodingChoice::Utf8, requires = "json")]
-    encoding: EncodingChoice,
-
     /// With --json: bytes of each output that the answer may hold.
     #[arg(long, value_name = "SIZE", value_parser = parse::size, requires = "json")]
     answer_bytes: Option<u64>,
-
-    /// A shell string, or a program and its arguments.
-    #[arg(required = true, last = true, value_name = "COMMAND")]
-    command: Vec<OsString>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
-enum EncodingChoice {
-    /// Text; what is no UTF-8 is replaced.
-    Utf8,
-    /// Exact.
-    Base64,
 }
 
 /// How long the last output may take to be written after an interrupt.
@@ -96,7 +60,7 @@ async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
     // Before anything is made: from here on a signal ends the command, not us.
     let mut interrupts = Interrupts::new(&[SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()])?;
     let host = Host::new(Home::discover()?)?;
-    let options = arguments.sandbox.options();
+    let options = arguments.sandbox.options()?;
     let sandbox = tokio::select! {
         sandbox = host.create(options) => sandbox?,
         number = interrupts.next() => return Ok(128 + number),
@@ -107,11 +71,11 @@ async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
 }
 
 async fn command_in(sandbox: &Sandbox, arguments: Arguments, interrupts: &mut Interrupts) -> Result<u8, Error> {
-    let grace = arguments.grace;
-    let (encoding, as_json) = (encoding(arguments.encoding), arguments.json);
+    let grace = arguments.command.grace;
+    let (encoding, as_json) = (arguments.command.encoding.into(), arguments.json);
     let answer = arguments.answer_bytes.and_then(|bytes| usize::try_from(bytes).ok());
-    let pass_stdin = arguments.stdin;
-    let mut spec = ProcessSpec::new(command(arguments));
+    let pass_stdin = arguments.command.stdin;
+    let mut spec = ProcessSpec::new(command(arguments.command));
     if let Some(grace) = grace {
         spec.command.grace = grace;
     }
@@ -229,22 +193,16 @@ fn feed_stdin(process: Process) {
     });
 }
 
-fn command(arguments: Arguments) -> Command {
+fn command(arguments: CommandArguments) -> Command {
     let mut command = Command::new(invocation(arguments.command));
     command.env = arguments.place.env.into_iter().collect();
     command.cwd = arguments.place.cwd;
     command.user = arguments.place.user;
     command.timeout = arguments.timeout;
     command.idle_timeout = arguments.idle_timeout;
+    command.network = parse::only_rules(arguments.only);
     command.max_output_bytes = arguments.max_output;
     command.background = Background::Keep;
     command.stdin = if arguments.stdin { Stdin::Pipe } else { Stdin::Closed };
     command
-}
-
-fn encoding(choice: EncodingChoice) -> Encoding {
-    match choice {
-        EncodingChoice::Utf8 => Encoding::Utf8,
-        EncodingChoice::Base64 => Encoding::Base64,
-    }
 }

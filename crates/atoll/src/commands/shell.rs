@@ -124,7 +124,7 @@ async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
     let record = arguments.record.as_deref().map(create).transpose()?;
     let host = Host::new(Home::discover()?)?;
     let sandbox = tokio::select! {
-        sandbox = host.create(arguments.sandbox.options()) => sandbox?,
+        sandbox = host.create(arguments.sandbox.options()?) => sandbox?,
         number = interrupts.next() => return Ok(128 + number),
     };
     let outcome = session(&sandbox, arguments, record, &mut interrupts).await;

@@ -2,6 +2,7 @@
 //! `client/`.
 
 mod commands;
+mod egress;
 mod files;
 mod own_server;
 mod processes;

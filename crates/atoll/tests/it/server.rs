@@ -6,6 +6,7 @@ mod disk;
 mod lifecycle;
 mod limits;
 mod load;
+mod sockets;
 mod survives;
 mod tls;
 mod warm;
@@ -82,6 +83,11 @@ impl<'a> Server<'a> {
         let serves =
             |pid: &u32| std::fs::read_link(format!("/proc/{pid}/fd/0")).is_ok_and(|at| at.as_os_str() == "/dev/null");
         self.started().into_iter().filter(serves).collect()
+    }
+
+    /// The same, once there are so many: one that has just been told to serve lets go of the server a moment later.
+    pub(crate) fn agents_when(&self, count: usize) -> Vec<u32> {
+        crate::harness::until("every agent serves", || Some(self.agents()).filter(|agents| agents.len() == count))
     }
 
     /// Pids of the agents that wait for a sandbox.

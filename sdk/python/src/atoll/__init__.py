@@ -16,6 +16,8 @@ from ._sync import (
     Client,
     ExecStream,
     Logs,
+    PortChanges,
+    Ports,
     Process,
     Processes,
     Sandbox,
@@ -27,7 +29,7 @@ from ._sync import (
     Tokens,
 )
 from .errors import AtollError, CommandFailedError, RefusedError
-from .results import CommandResult, Output, TerminalOutput
+from .results import CommandResult, Output, PortChange, TerminalOutput
 
 __all__ = [
     "AtollError",
@@ -38,6 +40,9 @@ __all__ = [
     "ExecStream",
     "Logs",
     "Output",
+    "PortChange",
+    "PortChanges",
+    "Ports",
     "Process",
     "Processes",
     "RefusedError",

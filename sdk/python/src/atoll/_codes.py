@@ -15,14 +15,22 @@ __all__ = [
     "CommandNotFoundError",
     "CwdNotFoundError",
     "DiskFullError",
+    "DiskReadOnlyError",
     "ForbiddenError",
     "IdempotencyConflictError",
     "InternalError",
     "IsolationUnavailableError",
     "LimitUnavailableError",
     "MethodNotAllowedError",
+    "MisdirectedError",
     "NotExecutableError",
     "PauseUnavailableError",
+    "PortClosedError",
+    "PreviewAsleepError",
+    "PreviewBrokenError",
+    "PreviewBusyError",
+    "PreviewLimitError",
+    "PreviewNotFoundError",
     "ProcessAlreadyExistsError",
     "ProcessEndedError",
     "ProcessLimitError",
@@ -34,6 +42,8 @@ __all__ = [
     "SandboxLimitError",
     "SandboxNotFoundError",
     "SandboxPausedError",
+    "SandboxStoppedError",
+    "ServerUnreachableError",
     "SessionAliveError",
     "SessionAlreadyExistsError",
     "SessionBusyError",
@@ -54,6 +64,7 @@ __all__ = [
     "TooManyConnectionsError",
     "UnauthorizedError",
     "UnsupportedMediaTypeError",
+    "UpgradeRequiredError",
     "UserNotFoundError",
     "ValidationFailedError",
     "WaitTimeoutError",
@@ -78,6 +89,10 @@ class MethodNotAllowedError(RefusedError):
 
 class BodyTooLargeError(RefusedError):
     """The server refused with `BODY_TOO_LARGE`."""
+
+
+class UpgradeRequiredError(RefusedError):
+    """The server refused with `UPGRADE_REQUIRED`."""
 
 
 class UnsupportedMediaTypeError(RefusedError):
@@ -112,6 +127,10 @@ class SandboxPausedError(RefusedError):
     """The server refused with `SANDBOX_PAUSED`."""
 
 
+class SandboxStoppedError(RefusedError):
+    """The server refused with `SANDBOX_STOPPED`."""
+
+
 class SandboxLimitError(RefusedError):
     """The server refused with `SANDBOX_LIMIT`."""
 
@@ -122,6 +141,10 @@ class AgentUnavailableError(RefusedError):
 
 class ShuttingDownError(RefusedError):
     """The server refused with `SHUTTING_DOWN`."""
+
+
+class ServerUnreachableError(RefusedError):
+    """The server refused with `SERVER_UNREACHABLE`."""
 
 
 class TooManyConnectionsError(RefusedError):
@@ -224,6 +247,34 @@ class TerminalReadOnlyError(RefusedError):
     """The server refused with `TERMINAL_READ_ONLY`."""
 
 
+class PortClosedError(RefusedError):
+    """The server refused with `PORT_CLOSED`."""
+
+
+class PreviewNotFoundError(RefusedError):
+    """The server refused with `PREVIEW_NOT_FOUND`."""
+
+
+class PreviewAsleepError(RefusedError):
+    """The server refused with `PREVIEW_ASLEEP`."""
+
+
+class PreviewBusyError(RefusedError):
+    """The server refused with `PREVIEW_BUSY`."""
+
+
+class PreviewBrokenError(RefusedError):
+    """The server refused with `PREVIEW_BROKEN`."""
+
+
+class PreviewLimitError(RefusedError):
+    """The server refused with `PREVIEW_LIMIT`."""
+
+
+class MisdirectedError(RefusedError):
+    """The server refused with `MISDIRECTED`."""
+
+
 class WaitTimeoutError(RefusedError, TimeoutError):
     """The server refused with `WAIT_TIMEOUT`."""
 
@@ -252,6 +303,10 @@ class DiskFullError(RefusedError):
     """The server refused with `DISK_FULL`."""
 
 
+class DiskReadOnlyError(RefusedError):
+    """The server refused with `DISK_READ_ONLY`."""
+
+
 class InternalError(RefusedError):
     """The server refused with `INTERNAL`."""
 
@@ -262,6 +317,7 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "ROUTE_NOT_FOUND": RouteNotFoundError,
     "METHOD_NOT_ALLOWED": MethodNotAllowedError,
     "BODY_TOO_LARGE": BodyTooLargeError,
+    "UPGRADE_REQUIRED": UpgradeRequiredError,
     "UNSUPPORTED_MEDIA_TYPE": UnsupportedMediaTypeError,
     "RATE_LIMITED": RateLimitedError,
     "IDEMPOTENCY_CONFLICT": IdempotencyConflictError,
@@ -270,9 +326,11 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "SANDBOX_NOT_FOUND": SandboxNotFoundError,
     "SANDBOX_DIFFERS": SandboxDiffersError,
     "SANDBOX_PAUSED": SandboxPausedError,
+    "SANDBOX_STOPPED": SandboxStoppedError,
     "SANDBOX_LIMIT": SandboxLimitError,
     "AGENT_UNAVAILABLE": AgentUnavailableError,
     "SHUTTING_DOWN": ShuttingDownError,
+    "SERVER_UNREACHABLE": ServerUnreachableError,
     "TOO_MANY_CONNECTIONS": TooManyConnectionsError,
     "VALIDATION_FAILED": ValidationFailedError,
     "COMMAND_NOT_FOUND": CommandNotFoundError,
@@ -298,6 +356,13 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "TERMINAL_ALREADY_EXISTS": TerminalAlreadyExistsError,
     "TERMINAL_ENDED": TerminalEndedError,
     "TERMINAL_READ_ONLY": TerminalReadOnlyError,
+    "PORT_CLOSED": PortClosedError,
+    "PREVIEW_NOT_FOUND": PreviewNotFoundError,
+    "PREVIEW_ASLEEP": PreviewAsleepError,
+    "PREVIEW_BUSY": PreviewBusyError,
+    "PREVIEW_BROKEN": PreviewBrokenError,
+    "PREVIEW_LIMIT": PreviewLimitError,
+    "MISDIRECTED": MisdirectedError,
     "WAIT_TIMEOUT": WaitTimeoutError,
     "LIMIT_UNAVAILABLE": LimitUnavailableError,
     "ISOLATION_UNAVAILABLE": IsolationUnavailableError,
@@ -305,5 +370,6 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "STORAGE_BUSY": StorageBusyError,
     "SANDBOX_GONE": SandboxGoneError,
     "DISK_FULL": DiskFullError,
+    "DISK_READ_ONLY": DiskReadOnlyError,
     "INTERNAL": InternalError,
 }

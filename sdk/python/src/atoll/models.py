@@ -38,6 +38,11 @@ __all__ = [
     "OutputEnd",
     "OutputEvent",
     "OutputPage",
+    "PortInfo",
+    "PortList",
+    "Preview",
+    "PreviewLink",
+    "PreviewList",
     "ProcessId",
     "ProcessInfo",
     "ProcessList",
@@ -89,6 +94,7 @@ __all__ = [
     "TokenList",
     "Truncation",
     "Verb",
+    "Visibility",
     "WaitAnswer",
     "WindowSize",
 ]
@@ -116,6 +122,7 @@ ErrorCode = Literal[
     "ROUTE_NOT_FOUND",
     "METHOD_NOT_ALLOWED",
     "BODY_TOO_LARGE",
+    "UPGRADE_REQUIRED",
     "UNSUPPORTED_MEDIA_TYPE",
     "RATE_LIMITED",
     "IDEMPOTENCY_CONFLICT",
@@ -124,9 +131,11 @@ ErrorCode = Literal[
     "SANDBOX_NOT_FOUND",
     "SANDBOX_DIFFERS",
     "SANDBOX_PAUSED",
+    "SANDBOX_STOPPED",
     "SANDBOX_LIMIT",
     "AGENT_UNAVAILABLE",
     "SHUTTING_DOWN",
+    "SERVER_UNREACHABLE",
     "TOO_MANY_CONNECTIONS",
     "VALIDATION_FAILED",
     "COMMAND_NOT_FOUND",
@@ -152,6 +161,13 @@ ErrorCode = Literal[
     "TERMINAL_ALREADY_EXISTS",
     "TERMINAL_ENDED",
     "TERMINAL_READ_ONLY",
+    "PORT_CLOSED",
+    "PREVIEW_NOT_FOUND",
+    "PREVIEW_ASLEEP",
+    "PREVIEW_BUSY",
+    "PREVIEW_BROKEN",
+    "PREVIEW_LIMIT",
+    "MISDIRECTED",
     "WAIT_TIMEOUT",
     "LIMIT_UNAVAILABLE",
     "ISOLATION_UNAVAILABLE",
@@ -159,6 +175,7 @@ ErrorCode = Literal[
     "STORAGE_BUSY",
     "SANDBOX_GONE",
     "DISK_FULL",
+    "DISK_READ_ONLY",
     "INTERNAL",
 ]
 """What went wrong, as a stable name."""
@@ -204,6 +221,9 @@ Timestamp = datetime
 
 Verb = Literal["read", "exec", "admin"]
 """What may be done."""
+
+Visibility = Literal["public", "private"]
+"""Who may see a preview."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -512,6 +532,88 @@ class OutputPage:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class PortInfo:
+    """A port inside on which something listens."""
+
+    addresses: list[str]
+    """Addresses inside that it is bound to: `127.0.0.1`, `::`."""
+
+    command: str | None = None
+    """How that process was started."""
+
+    pid: int | None = None
+    """Pid, inside, of a process that listens; absent if that cannot be known."""
+
+    port: int
+    """Its number."""
+
+    process: ProcessId | None = None
+    """The process of this API that it belongs to, if it does."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PortList:
+    """Every port inside on which something listens, lowest first."""
+
+    ports: list[PortInfo]
+    """These."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Preview:
+    """An exposed port."""
+
+    created_at: Timestamp
+    """Since when."""
+
+    keep_prefix: bool
+    """Whether the program inside gets paths of the path form whole."""
+
+    name: str | None = None
+    """What it is, for people."""
+
+    path_url: str | None = None
+    """Where it is for clients that cannot resolve that name: below a path of a host that all previews share."""
+
+    port: int
+    """The port inside."""
+
+    token: str
+    """The secret part of its URLs."""
+
+    url: str | None = None
+    """Where it is, with a host name of its own. Absent if this server listens nowhere for previews."""
+
+    visibility: Visibility
+    """Who may see it."""
+
+    wake: bool
+    """Whether a request starts a sandbox that sleeps."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewLink:
+    """A link that lets in whoever has it, for a while."""
+
+    expires_at: Timestamp
+    """Until then."""
+
+    path_url: str
+    """Below a path of a host that all previews share."""
+
+    url: str
+    """With a host name of its own."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PreviewList:
+    """Exposed ports of a sandbox, lowest first."""
+
+    previews: list[Preview]
+    """These."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessInfo:
     """One process."""
 
@@ -613,8 +715,15 @@ class SandboxInfo:
     name: SandboxName
     """Its name."""
 
+    not_isolated: str | None = None
+    """Why commands are not walled off from the agent, where that was wished for and could not be had. Only an agent
+    that is the entrypoint of a container goes on then: the container is the wall."""
+
     processes: int
     """Processes that are not over."""
+
+    sessions: int | None = None
+    """Sessions whose shell is alive, idle ones too."""
 
     state: SandboxState
     """How it is."""

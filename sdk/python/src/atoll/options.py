@@ -17,11 +17,14 @@ __all__ = [
     "Encoding",
     "ExecOptions",
     "ExecRequest",
+    "ExposeOptions",
+    "ExposePort",
     "ForkRequest",
     "HttpCondition",
     "Isolation",
     "KillAllRequest",
     "KillRequest",
+    "LinkRequest",
     "LogCondition",
     "OnDisconnect",
     "PatchSandbox",
@@ -46,6 +49,7 @@ __all__ = [
     "SessionId",
     "SessionOptions",
     "SessionRequest",
+    "SessionRequestOptionsItem",
     "Signal",
     "SignalRequest",
     "SignalScope",
@@ -60,6 +64,7 @@ __all__ = [
     "TerminalOptions",
     "TerminalRequest",
     "Verb",
+    "Visibility",
     "WaitFor",
     "WaitForLog",
     "WaitForPort",
@@ -91,6 +96,32 @@ SandboxName = str
 SessionId = str
 """Names a session within its sandbox."""
 
+SessionRequestOptionsItem = Literal[
+    "allexport",
+    "braceexpand",
+    "emacs",
+    "errexit",
+    "errtrace",
+    "functrace",
+    "hashall",
+    "histexpand",
+    "history",
+    "ignoreeof",
+    "interactive-comments",
+    "keyword",
+    "monitor",
+    "noclobber",
+    "noglob",
+    "nolog",
+    "notify",
+    "nounset",
+    "physical",
+    "pipefail",
+    "posix",
+    "vi",
+    "xtrace",
+]
+
 Signal = str
 """A signal, 1 to 64."""
 
@@ -105,6 +136,9 @@ TerminalId = str
 
 Verb = Literal["read", "exec", "admin"]
 """What may be done."""
+
+Visibility = Literal["public", "private"]
+"""Who may see a preview."""
 
 
 class AttachCommandStdin(TypedDict):
@@ -264,6 +298,44 @@ class ExecRequest(TypedDict, total=False):
     """User inside: a name, a number, or either with `:group`."""
 
 
+class ExposeOptions(TypedDict, total=False):
+    """Expose a port. What is left out stays as it is, or takes its default if the port is not exposed yet."""
+
+    keep_prefix: bool | None
+    """Whether the program inside gets paths of the path form whole, `/preview/…` included (no)."""
+
+    name: str | None
+    """What it is, for people."""
+
+    token: str | None
+    """The secret part of its URL: 1 to 32 of `a-z`, `0-9` and `_`. Made up if not given; short ones can be guessed."""
+
+    visibility: Visibility | None
+    """Who may see it (`public`)."""
+
+    wake: bool | None
+    """Whether a request starts a sandbox that sleeps (no)."""
+
+
+class ExposePort(TypedDict, total=False):
+    """Expose a port. What is left out stays as it is, or takes its default if the port is not exposed yet."""
+
+    keep_prefix: bool | None
+    """Whether the program inside gets paths of the path form whole, `/preview/…` included (no)."""
+
+    name: str | None
+    """What it is, for people."""
+
+    token: str | None
+    """The secret part of its URL: 1 to 32 of `a-z`, `0-9` and `_`. Made up if not given; short ones can be guessed."""
+
+    visibility: Visibility | None
+    """Who may see it (`public`)."""
+
+    wake: bool | None
+    """Whether a request starts a sandbox that sleeps (no)."""
+
+
 class ForkRequest(TypedDict, total=False):
     """Asks for a new session that holds what another one does."""
 
@@ -299,6 +371,13 @@ class KillRequest(TypedDict, total=False):
 
     grace_ms: int | None
     """How long it may take before it is killed; without it as the command was started with."""
+
+
+class LinkRequest(TypedDict, total=False):
+    """Sign a link to a private preview."""
+
+    expires_in_ms: int | None
+    """For how long it is good, and what it lets in (an hour; at most 30 days)."""
 
 
 class LogCondition(TypedDict, total=False):
@@ -375,17 +454,15 @@ class QueueOptions(TypedDict, total=False):
 
 
 class ReadyConditionLog(TypedDict):
-    """When it has printed this."""
+    """"""
 
-    log: LogCondition
-    """When it has printed this."""
+    log: Any
 
 
 class ReadyConditionPort(TypedDict):
-    """When this port answers."""
+    """"""
 
     port: PortCondition
-    """When this port answers."""
 
 
 class _ResizeRequest(TypedDict):
@@ -545,7 +622,7 @@ class SessionOptions(TypedDict, total=False):
     id: SessionId | None
     """Its id; made up if not given."""
 
-    options: Sequence[str]
+    options: Sequence[SessionRequestOptionsItem]
     """`set -o` options that are on from the beginning, such as `pipefail`."""
 
     timeout_ms: int | None
@@ -567,7 +644,7 @@ class SessionRequest(TypedDict, total=False):
     id: SessionId | None
     """Its id; made up if not given."""
 
-    options: Sequence[str]
+    options: Sequence[SessionRequestOptionsItem]
     """`set -o` options that are on from the beginning, such as `pipefail`."""
 
     timeout_ms: int | None

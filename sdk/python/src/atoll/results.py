@@ -46,6 +46,21 @@ class TerminalOutput:
 
 
 @dataclass(frozen=True, slots=True)
+class PortChange:
+    """A port that opened or closed inside."""
+
+    port: int
+    """Its number."""
+    info: models.PortInfo | None
+    """What listens; `None` if nothing does any more."""
+
+    @property
+    def is_open(self) -> bool:
+        """Whether something listens now."""
+        return self.info is not None
+
+
+@dataclass(frozen=True, slots=True)
 class CommandResult:
     """How a command ended and what it printed. A code other than 0 is a result, not an error."""
 

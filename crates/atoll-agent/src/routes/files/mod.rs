@@ -28,5 +28,6 @@ pub(super) fn all() -> Table {
         .routes(routes!(task::edit))
         .routes(routes!(task::patch))
         .routes(routes!(task::pack, task::unpack))
-        .routes(routes!(upload::upload))
+        // It is read part by part, and has no end but the disk's.
+        .streaming(routes!(upload::upload))
 }

@@ -3,6 +3,7 @@
 mod figures;
 mod files;
 mod machine;
+mod preview;
 mod wire;
 
 use std::io::{BufRead, BufReader};

@@ -9,7 +9,7 @@ use std::time::Duration;
 use atoll_protocol::{SandboxName, SessionId};
 use clap::{Args, Subcommand, ValueEnum};
 
-use crate::asking::CommandArguments;
+use crate::options::CommandArguments;
 use crate::settings::ServerArguments;
 use crate::{exit, parse};
 

@@ -141,7 +141,7 @@ fn events_come_as_they_are_told_and_stop_when_nobody_listens() {
 }
 
 #[test]
-fn large_things_go_up_and_down_and_come_whole() {
+fn heavy_large_things_go_up_and_down_and_come_whole() {
     need!("curl");
     with_app(public(), |server, shown| {
         for form in BOTH {

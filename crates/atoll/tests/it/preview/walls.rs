@@ -3,8 +3,11 @@
 
 use std::io::{BufReader, Read, Write};
 
+use atoll_protocol::{ExposePort, PortCondition, StartRequest, Visibility, WaitFor, WaitRequest};
+
 use super::{BOTH, Form, public, read_answer, send, show, with_app};
-use crate::server::{sh, wait};
+use crate::harness::{Home, Signal, command, need};
+use crate::server::{Server, sh, state, wait};
 
 #[test]
 fn a_previews_host_never_reaches_the_api_and_the_apis_never_a_preview() {
@@ -94,5 +97,68 @@ fn a_sandbox_reaches_neither_previews_nor_the_api() {
             let text = wait(sh(&server.client(), &shown.name, &format!("({script}) 2> /dev/null || true")));
             assert!(!text.contains("reached"), "{text}");
         }
+    });
+}
+
+#[test]
+fn over_tls_previews_are_secure_and_say_so() {
+    need!("openssl", "curl", "python3");
+    let home = Home::new();
+    let (key, cert) = self_signed(&home);
+    let server = Server::start(&home, &["--tls-cert", &cert, "--tls-key", &key]);
+    let client = atoll_client::Client::unix(state(&home).join("server.sock")).with_token(&server.token).unwrap();
+    let name = wait(client.create_sandbox(&server.asked())).unwrap().name;
+    let argv = ["/usr/bin/python3", "-u", "-c", super::APP, "3000"];
+    let id = wait(client.inside(&name).start(&StartRequest::argv(argv))).unwrap().id;
+    let port = WaitFor::Port(PortCondition { port: 3000, http: None });
+    wait(client.inside(&name).wait(&id, &WaitRequest { r#for: port, timeout_ms: Some(20_000) })).unwrap();
+    let preview = wait(client.expose(&name, 3000, &public())).unwrap();
+    let url = preview.url.unwrap();
+    assert!(url.starts_with("https://"), "{url}");
+    let curl = |arguments: &[&str]| {
+        let output = command("curl").args(["-sS", "-k", "--max-time", "20"]).args(arguments).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    for (version, shown) in [("--http1.1", "1.1"), ("--http2", "2")] {
+        let text = curl(&[version, "-w", "\n%{http_version}", &format!("{url}echo")]);
+        assert!(text.contains(r#"["x-forwarded-proto", "https"]"#) && text.ends_with(&format!("\n{shown}")), "{text}");
+        assert!(
+            text.contains(&format!(r#"["host", "{}"]"#, url.trim_start_matches("https://").trim_end_matches('/'))),
+            "{text}"
+        );
+    }
+    let asked = ExposePort { visibility: Some(Visibility::Private), ..public() };
+    wait(client.expose(&name, 3000, &asked)).unwrap();
+    let link = wait(client.preview_link(&name, 3000, &Default::default())).unwrap();
+    let head = curl(&["-i", &link.url]);
+    assert!(head.contains("; Secure\r\n"), "{head}");
+    wait(client.remove_sandbox(&name)).unwrap();
+    server.signal(Signal::TERM);
+    assert_eq!(server.done().code, Some(0));
+    home.assert_nothing_left();
+}
+
+/// A key and a certificate that vouches for itself.
+fn self_signed(home: &Home) -> (String, String) {
+    let file = |name: &str| home.path().join(name).to_str().unwrap().to_owned();
+    let (key, cert) = (file("key.pem"), file("cert.pem"));
+    let made = command("openssl")
+        .args(["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"])
+        .args(["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:*.localhost"])
+        .args(["-keyout", &key, "-out", &cert])
+        .output()
+        .unwrap();
+    assert!(made.status.success(), "{made:?}");
+    (key, cert)
+}
+
+#[test]
+fn an_upgrade_to_http_is_none() {
+    with_app(public(), |server, shown| {
+        let head = ["connection: upgrade, http2-settings", "upgrade: h2c", "http2-settings: AAMAAABkAAQAAP__"];
+        let mut stream = server.preview_stream();
+        send(&mut stream, &shown.at(Form::Host, "/echo"), "GET", &head, b"");
+        let answer = read_answer(&mut BufReader::new(stream), "GET");
+        assert_eq!((answer.status, answer.seen("upgrade")), (200, None));
     });
 }

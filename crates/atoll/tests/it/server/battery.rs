@@ -60,7 +60,7 @@ fn battery(way: Way) {
     let address = server.address;
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap();
     let mut load = runtime.block_on(Load::begin(&server, streams));
-    let agents = server.agents();
+    let agents = server.agents_when(SANDBOXES);
     for round in 1..=restarts {
         runtime.block_on(load.heard_again());
         server = match way {

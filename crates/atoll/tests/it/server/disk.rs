@@ -75,7 +75,7 @@ fn a_full_disk_is_told_and_what_was_acknowledged_is_kept() {
         fill(&server, &before).await;
         before.assert_refused(&server, ErrorCode::DiskFull).await;
     });
-    let agents = server.agents();
+    let agents = server.agents_when(1);
     server.kill();
     let server = Server::start(&home, &[]);
     assert_eq!(server.agents(), agents, "a server that finds a full disk finds its sandboxes too");
@@ -110,7 +110,7 @@ fn a_read_only_disk_is_told_and_what_was_acknowledged_is_kept() {
         assert!(refused.to_string().contains("read-only"), "{refused}");
         before.assert_there(&server).await;
     });
-    let agents = server.agents();
+    let agents = server.agents_when(1);
     server.kill();
     let refused = home.atoll(["serve", "--listen", "127.0.0.1:0"]).done();
     assert_eq!(refused.code, Some(125));

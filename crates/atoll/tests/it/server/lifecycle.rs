@@ -114,6 +114,27 @@ fn asking_for_other_options_is_refused_with_a_list() {
     server.end();
 }
 
+/// Without a wall, a sandbox's files are below the state of the server, which is closed to others.
+#[test]
+fn another_user_without_a_wall_is_refused_with_the_reason() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    wait(async {
+        let client = server.client();
+        let asked = CreateSandbox { isolation: Some(atoll_protocol::Isolation::None), ..server.asked() };
+        let name = client.create_sandbox(&asked).await.unwrap().name;
+        let inside = client.inside(&name);
+        let as_nobody =
+            |cwd: Option<String>| ExecRequest { user: Some("nobody".to_owned()), cwd, ..ExecRequest::shell("id -un") };
+        let refused = inside.exec(&as_nobody(None)).await.unwrap_err();
+        assert_eq!(refused.code(), Some(ErrorCode::CwdNotFound), "{refused}");
+        assert!(format!("{refused:?}").contains("may enter"), "{refused:?}");
+        let told = inside.exec(&as_nobody(Some("/".to_owned()))).await.unwrap();
+        assert_eq!(told.stdout.data, "nobody\n", "elsewhere it may");
+    });
+    server.end();
+}
+
 #[test]
 fn labels_find_a_sandbox_and_can_be_changed() {
     let home = Home::new();

@@ -39,7 +39,7 @@ fn killed_in_the_middle_of_streams_it_finds_everything_again() {
         let second = inside.follow(&id, 0, Until::End);
         (tokio::spawn(async move { (second.collect().await.unwrap().0, follow.collect().await) }), started.pid)
     });
-    let before = server.agents();
+    let before = server.agents_when(1);
     server.kill();
     let server = Server::start_at(&home, address, &[]);
     assert_eq!(server.agents(), before, "the same agent");
@@ -76,7 +76,7 @@ fn asked_to_end_it_sends_streams_away_and_lets_requests_end() {
         while sh(&client, &name, "test -e begun && echo yes || echo no").await != "yes\n" {}
         (tokio::spawn(inside.follow(&id, 0, Until::End).collect()), exec)
     });
-    let agents = server.agents();
+    let agents = server.agents_when(1);
     server.signal(Signal::TERM);
     let done = server.done();
     assert_eq!(done.code, Some(0), "{done:?}");
@@ -98,7 +98,7 @@ fn what_died_meanwhile_is_known_to_be_lost_and_starts_again() {
     let server = Server::start(&home, &[]);
     let name = wait(server.sandbox());
     wait(sh(&server.client(), &name, "echo kept > note"));
-    let agent = server.agents()[0];
+    let agent = server.agents_when(1)[0];
     server.kill();
     kill(agent, Signal::KILL).unwrap();
     until("the agent is gone", || (!std::path::Path::new(&format!("/proc/{agent}")).exists()).then_some(()));
@@ -119,7 +119,7 @@ fn a_lost_registry_is_made_again_from_the_disk() {
     let labels = Some([("team".to_owned(), "a".to_owned())].into());
     let asked = CreateSandbox { labels, ..server.asked() };
     let name = wait(server.client().create_sandbox(&asked)).unwrap().name;
-    let agents = server.agents();
+    let agents = server.agents_when(1);
     server.kill();
     for file in ["registry.db", "registry.db-wal", "registry.db-shm"] {
         drop(std::fs::remove_file(state(&home).join(file)));

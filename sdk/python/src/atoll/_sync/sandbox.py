@@ -11,6 +11,7 @@ from .. import models
 from .._failure import AtollError
 from ..results import CommandResult
 from . import exec as commands
+from .ports import Ports
 from .process import Processes
 from .session import Sessions
 from .streams import ExecStream
@@ -48,6 +49,8 @@ class Sandbox:
         """Its sessions: shells that remember."""
         self.terminals = Terminals(transport, self._path)
         """Its terminals."""
+        self.ports = Ports(transport, self._path)
+        """What listens in it, and how that is seen from outside."""
 
     def __repr__(self) -> str:
         return f"<Sandbox {self.name}>"

@@ -1,6 +1,7 @@
 """Sandboxes for coroutines. The same names as in `atoll`, each call awaited."""
 
 from .client import Client, Sandboxes, Tokens
+from .ports import PortChanges, Ports
 from .process import Process, Processes
 from .sandbox import Sandbox
 from .session import Session, Sessions
@@ -12,6 +13,8 @@ __all__ = [
     "Client",
     "ExecStream",
     "Logs",
+    "PortChanges",
+    "Ports",
     "Process",
     "Processes",
     "Sandbox",

@@ -1,0 +1,218 @@
+//! Which command opened a connection.
+//!
+//! The kernel knows the cgroup of whoever made a socket, and each command has its own. Where there are no cgroups, whoever
+//! holds the socket is looked for below the wardens. What cannot be told (a socket that nobody holds any more, a command that
+//! ended as it began) is held to the rules of every command that it could be.
+
+use std::collections::HashMap;
+use std::net::SocketAddr;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use atoll_egress::{Attribution, Kind, Owner, Policy};
+use atoll_isolation::owner::{self, Owners};
+use atoll_protocol::ProcessId;
+
+use crate::tree::Tree;
+
+/// Generations looked back.
+const DEPTH_MAX: usize = 128;
+
+/// Commands that live, by the number of their registration.
+#[derive(Debug, Default)]
+pub(crate) struct Commands {
+    table: Mutex<Table>,
+}
+
+#[derive(Debug, Default)]
+struct Table {
+    next: u64,
+    all: HashMap<u64, Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    cgroup: Option<u64>,
+    /// The process over its tree, where there is one, as it is numbered inside.
+    warden: Option<u32>,
+    command: Option<ProcessId>,
+    within: Option<Arc<Policy>>,
+}
+
+/// A command's place in the table, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Registered {
+    commands: Arc<Commands>,
+    number: u64,
+}
+
+impl Commands {
+    fn table(&self) -> MutexGuard<'_, Table> {
+        self.table.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Before the command is started, so that its first connection is known as its own. `command` is none for a session's
+    /// shell, which runs one after the other.
+    pub(crate) fn register(
+        self: &Arc<Self>,
+        tree: &Tree,
+        command: Option<ProcessId>,
+        within: Option<Arc<Policy>>,
+    ) -> Registered {
+        let cgroup = match tree {
+            Tree::Cgroup(leaf) => rustix::fs::fstat(leaf.dir().as_fd()).ok().map(|stat| stat.st_ino),
+            Tree::Warden(_) | Tree::Part(_) => None,
+        };
+        let mut table = self.table();
+        table.next += 1;
+        let number = table.next;
+        table.all.insert(number, Entry { cgroup, warden: None, command, within });
+        Registered { commands: Arc::clone(self), number }
+    }
+
+    /// The owner in this cgroup, or else below one of these processes.
+    fn owner(&self, cgroup: Option<u64>, ancestors: impl FnOnce() -> Vec<u32>) -> Owner {
+        let wardens = self.table().all.values().any(|entry| entry.warden.is_some());
+        let ancestors = if wardens { ancestors() } else { Vec::new() };
+        let table = self.table();
+        let is_own = |entry: &&Entry| {
+            let below = entry.warden.is_some_and(|warden| ancestors.contains(&warden));
+            below || (entry.cgroup.is_some() && entry.cgroup == cgroup)
+        };
+        match table.all.values().find(is_own) {
+            Some(entry) => Owner { command: entry.command.clone(), within: entry.within.iter().cloned().collect() },
+            None => {
+                Owner { command: None, within: table.all.values().filter_map(|entry| entry.within.clone()).collect() }
+            }
+        }
+    }
+}
+
+impl Registered {
+    /// Its main process, inside, in whose place a warden keeps the tree: that is its parent.
+    pub(crate) fn started(&self, proc: BorrowedFd<'_>, main: u32) {
+        let warden = parent(proc, main);
+        if let Some(entry) = self.commands.table().all.get_mut(&self.number)
+            && entry.cgroup.is_none()
+        {
+            entry.warden = warden.filter(|warden| *warden > 1);
+        }
+    }
+
+    /// A session's shell runs this one now.
+    pub(crate) fn runs(&self, command: Option<ProcessId>) {
+        if let Some(entry) = self.commands.table().all.get_mut(&self.number) {
+            entry.command = command;
+        }
+    }
+
+    /// It no longer runs this one.
+    pub(crate) fn done(&self, command: &ProcessId) {
+        if let Some(entry) = self.commands.table().all.get_mut(&self.number)
+            && entry.command.as_ref() == Some(command)
+        {
+            entry.command = None;
+        }
+    }
+}
+
+impl Drop for Registered {
+    fn drop(&mut self) {
+        self.commands.table().all.remove(&self.number);
+    }
+}
+
+/// Asks the kernel.
+#[derive(Debug)]
+pub(super) struct ByKernel {
+    pub(super) owners: Owners,
+    /// The sandbox's own.
+    pub(super) proc: OwnedFd,
+    pub(super) commands: Arc<Commands>,
+}
+
+impl Attribution for ByKernel {
+    fn owner(&self, kind: Kind, own: SocketAddr, other: SocketAddr) -> Owner {
+        let kind = match kind {
+            Kind::Tcp => owner::Kind::Tcp,
+            Kind::Udp => owner::Kind::Udp,
+        };
+        let found = self.owners.find(kind, own, other).ok();
+        let ancestors = || found.map_or_else(Vec::new, |owner| ancestors(self.proc.as_fd(), owner.inode));
+        self.commands.owner(found.and_then(|owner| owner.cgroup), ancestors)
+    }
+}
+
+/// Whoever holds the socket, its parent, and so on.
+fn ancestors(proc: BorrowedFd<'_>, inode: u32) -> Vec<u32> {
+    let mut chain = Vec::new();
+    let mut next = holder(proc, inode);
+    while let Some(pid) = next.filter(|pid| *pid > 1 && chain.len() < DEPTH_MAX) {
+        chain.push(pid);
+        next = parent(proc, pid);
+    }
+    chain
+}
+
+/// The process that holds the socket of this number.
+fn holder(proc: BorrowedFd<'_>, inode: u32) -> Option<u32> {
+    let held = format!("socket:[{inode}]");
+    let place = format!("/proc/self/fd/{}", proc.as_raw_fd());
+    let pids = std::fs::read_dir(&place).ok()?.flatten();
+    pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()).find(|pid| {
+        let files = std::fs::read_dir(format!("{place}/{pid}/fd")).into_iter().flatten().flatten();
+        files.filter_map(|file| std::fs::read_link(file.path()).ok()).any(|target| target.as_os_str() == held.as_str())
+    })
+}
+
+/// proc_pid_stat(5): the second number behind the name, which may hold anything, parentheses included.
+fn parent(proc: BorrowedFd<'_>, pid: u32) -> Option<u32> {
+    let stat = std::fs::read_to_string(format!("/proc/self/fd/{}/{pid}/stat", proc.as_raw_fd())).ok()?;
+    stat.rsplit_once(')')?.1.split_whitespace().nth(1)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn policy() -> Option<Arc<Policy>> {
+        Some(Arc::new(Policy::default()))
+    }
+
+    fn id(text: &str) -> Option<ProcessId> {
+        ProcessId::new(text).ok()
+    }
+
+    fn entry(commands: &Arc<Commands>, warden: u32, command: &str, within: Option<Arc<Policy>>) -> Registered {
+        let registered = commands.register(&Tree::Warden(1), id(command), within);
+        commands.table().all.get_mut(&registered.number).unwrap().warden = Some(warden);
+        registered
+    }
+
+    #[test]
+    fn what_cannot_be_told_is_held_to_all_rules() {
+        let commands = Arc::new(Commands::default());
+        let first = entry(&commands, 10, "a", policy());
+        let second = entry(&commands, 20, "b", policy());
+        let third = entry(&commands, 30, "c", None);
+        assert_eq!(commands.owner(None, || vec![99, 20]).command, id("b"));
+        assert!(commands.owner(None, || vec![31, 30]).within.is_empty());
+        let owner = commands.owner(Some(7), Vec::new);
+        assert_eq!((owner.command, owner.within.len()), (None, 2));
+        drop((first, second, third));
+        assert!(commands.owner(None, || vec![10]).within.is_empty());
+    }
+
+    #[test]
+    fn a_shell_runs_one_after_the_other() {
+        let commands = Arc::new(Commands::default());
+        let shell = entry(&commands, 10, "none", None);
+        let runs = || commands.owner(None, || vec![10]).command;
+        shell.runs(id("a"));
+        shell.runs(id("b"));
+        shell.done(&id("a").unwrap());
+        assert_eq!(runs(), id("b"));
+        shell.done(&id("b").unwrap());
+        assert_eq!(runs(), None);
+    }
+}

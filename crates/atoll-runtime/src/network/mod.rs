@@ -1,0 +1,251 @@
+//! The way out of this sandbox: opened with the first rule, changed while it runs, and remembered where storage is kept.
+//!
+//! What decides is `atoll-egress`; here is what it needs of a sandbox: sockets, who opened what, files inside, variables.
+
+mod commands;
+mod inside;
+mod kept;
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use atoll_egress::{Egress, Events, Policy, Secrets, Sockets};
+use atoll_isolation::Isolation;
+use atoll_isolation::owner::Owners;
+use atoll_isolation::sys::identity;
+use atoll_protocol::{Denial, EgressRule, EgressTotals, NetworkInfo, NetworkPolicy, ProcessId, PutSecret, SecretInfo};
+use tokio::sync::{Semaphore, SemaphorePermit};
+
+use crate::Error;
+use crate::link::Link;
+use crate::shared::Shared;
+
+pub(crate) use commands::{Commands, Registered};
+
+/// The resource of setrlimit(2).
+const RLIMIT_CORE: u32 = 4;
+
+/// See the module. There is one in every sandbox; in most of them nothing is ever opened.
+#[derive(Debug)]
+pub(crate) struct Network {
+    sandbox: String,
+    isolation: Isolation,
+    /// Where rules and secrets are kept, if the storage is.
+    kept: Option<PathBuf>,
+    state: Mutex<State>,
+    events: Arc<Events>,
+    pub(crate) commands: Arc<Commands>,
+    /// Changes come one after the other.
+    changing: Semaphore,
+}
+
+#[derive(Debug, Default)]
+struct State {
+    given: NetworkPolicy,
+    secrets: Arc<Secrets>,
+    egress: Option<Egress>,
+}
+
+impl Network {
+    pub(crate) fn new(sandbox: &str, isolation: Isolation, kept: Option<&Path>) -> Self {
+        Self {
+            sandbox: sandbox.to_owned(),
+            isolation,
+            kept: kept.map(kept::place),
+            state: Mutex::default(),
+            events: Events::none(),
+            commands: Arc::default(),
+            changing: Semaphore::new(1),
+        }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What happened on the way out.
+    pub(crate) fn events(&self) -> &Arc<Events> {
+        &self.events
+    }
+
+    pub(crate) fn info(&self) -> NetworkInfo {
+        let state = self.state();
+        NetworkInfo { policy: state.given.clone(), open: state.egress.is_some(), totals: self.events.totals() }
+    }
+
+    /// What has gone out; `None` if there is no way out.
+    pub(crate) fn totals(&self) -> Option<EgressTotals> {
+        self.state().egress.as_ref().map(|_| self.events.totals())
+    }
+
+    pub(crate) fn secrets(&self) -> Vec<SecretInfo> {
+        self.state().secrets.list()
+    }
+
+    /// Variables that commands get beside the sandbox's own.
+    pub(crate) fn variables(&self, into: &mut BTreeMap<OsString, OsString>) {
+        let state = self.state();
+        let mut add = |name: &str, value: &str| {
+            into.entry(name.into()).or_insert_with(|| value.into());
+        };
+        state.secrets.variables().for_each(|(name, value)| add(name, value));
+        if state.egress.is_some() {
+            inside::TRUST.iter().for_each(|(name, value)| add(name, value));
+        }
+    }
+
+    /// What a command was refused, and how often.
+    pub(crate) fn denials(&self, command: &ProcessId) -> (Vec<Denial>, u64) {
+        self.events.denials(command)
+    }
+
+    /// Nobody asks for the command's refusals any more.
+    pub(crate) fn forget(&self, command: &ProcessId) {
+        self.events.forget(command);
+    }
+
+    async fn turn(&self) -> Result<SemaphorePermit<'_>, Error> {
+        self.changing.acquire().await.map_err(|_| Error::SandboxGone)
+    }
+}
+
+/// At the beginning of a life: what is remembered, or else what was asked for.
+pub(crate) async fn begin(shared: &Arc<Shared>, asked: Option<NetworkPolicy>) -> Result<(), Error> {
+    let network = &shared.network;
+    let remembered = network.kept.as_deref().map(kept::read).transpose()?.flatten();
+    let (given, secrets) = match remembered {
+        Some(kept::Kept { policy, secrets }) => (policy, secrets),
+        None => (asked.unwrap_or_default(), Secrets::default()),
+    };
+    if given == NetworkPolicy::default() && secrets.is_empty() {
+        return Ok(());
+    }
+    network.state().secrets = Arc::new(secrets);
+    set_policy(shared, given).await
+}
+
+/// What may be reached from now on.
+pub(crate) async fn set_policy(shared: &Arc<Shared>, given: NetworkPolicy) -> Result<(), Error> {
+    let network = &shared.network;
+    let policy = compile(&given)?;
+    let _turn = network.turn().await?;
+    let secrets = Arc::clone(&network.state().secrets);
+    network.keep(&given, &secrets)?;
+    if policy.is_empty() && network.state().egress.is_none() {
+        // Nothing to open for nothing.
+        network.state().given = given;
+        return Ok(());
+    }
+    let policy = Arc::new(policy);
+    let opened =
+        if network.state().egress.is_none() { Some(open(shared, Arc::clone(&policy), secrets).await?) } else { None };
+    {
+        let mut state = network.state();
+        state.given = given;
+        match (&state.egress, opened) {
+            (Some(egress), _) => egress.set_policy(policy).map_err(|error| failed(&error))?,
+            (None, opened) => state.egress = opened,
+        }
+    }
+    crate::session::discard_spare(shared).await;
+    Ok(())
+}
+
+/// A secret that may be used from now on.
+pub(crate) async fn put_secret(shared: &Arc<Shared>, name: &str, given: PutSecret) -> Result<SecretInfo, Error> {
+    let network = &shared.network;
+    network.must_be_walled()?;
+    let _turn = network.turn().await?;
+    let secrets = network.state().secrets.with(name, given).map_err(|error| Error::invalid(error.to_string()))?;
+    let told = secrets.list().into_iter().find(|secret| secret.name == name);
+    change_secrets(shared, secrets).await?;
+    told.ok_or_else(|| Error::SecretNotFound { name: name.to_owned() })
+}
+
+/// A secret that may no longer be used.
+pub(crate) async fn remove_secret(shared: &Arc<Shared>, name: &str) -> Result<(), Error> {
+    let network = &shared.network;
+    let _turn = network.turn().await?;
+    let without = network.state().secrets.without(name);
+    let secrets = without.ok_or_else(|| Error::SecretNotFound { name: name.to_owned() })?;
+    change_secrets(shared, secrets).await
+}
+
+async fn change_secrets(shared: &Arc<Shared>, secrets: Secrets) -> Result<(), Error> {
+    let network = &shared.network;
+    // Whatever becomes of this process, its memory is not written to a file.
+    identity::set_limit(RLIMIT_CORE, 0, 0).map_err(|error| Error::io("forbid core files", &error))?;
+    let given = network.state().given.clone();
+    network.keep(&given, &secrets)?;
+    {
+        let mut state = network.state();
+        state.secrets = Arc::new(secrets);
+        if let Some(egress) = &state.egress {
+            egress.set_secrets(Arc::clone(&state.secrets));
+        }
+    }
+    crate::session::discard_spare(shared).await;
+    Ok(())
+}
+
+fn compile(given: &NetworkPolicy) -> Result<Policy, Error> {
+    Policy::compile(given).map_err(|error| Error::invalid(error.to_string()))
+}
+
+/// The rules of a command.
+pub(crate) fn rules(given: &[EgressRule]) -> Result<Arc<Policy>, Error> {
+    Policy::rules(given).map(Arc::new).map_err(|error| Error::invalid(error.to_string()))
+}
+
+fn failed(error: &atoll_egress::Error) -> Error {
+    Error::EgressUnavailable { why: error.to_string(), hint: None }
+}
+
+async fn open(shared: &Arc<Shared>, policy: Arc<Policy>, secrets: Arc<Secrets>) -> Result<Egress, Error> {
+    let network = &shared.network;
+    network.must_be_walled()?;
+    let (owners, sockets) = sockets(&shared.link).await?;
+    let proc = shared.proc.try_clone().map_err(|error| Error::io("keep the sandbox's /proc", &error))?;
+    let attribution = Box::new(commands::ByKernel { owners, proc, commands: Arc::clone(&network.commands) });
+    let events = Arc::clone(&network.events);
+    let egress = Egress::start(&network.sandbox, sockets, policy, secrets, attribution, events);
+    let egress = egress.map_err(|error| failed(&error))?;
+    inside::furnish(&shared.link, egress.authority()).await?;
+    Ok(egress)
+}
+
+async fn sockets(link: &Link) -> Result<(Owners, Sockets), Error> {
+    let fds = link.egress().await?.map_err(|error| Error::EgressUnavailable {
+        why: format!("the sandbox's network cannot be led out: {}", crate::start::plain(&error)),
+        hint: Some("the kernel needs nf_tables with redirect, also within user namespaces".to_owned()),
+    })?;
+    let mut fds = fds.into_iter();
+    let missing = || Error::Internal { what: "init handed out too few sockets".to_owned() };
+    let owners = Owners::new(fds.next().ok_or_else(missing)?).map_err(|error| Error::io("ask for owners", &error))?;
+    let refused = fds.next().ok_or_else(missing)?;
+    let mut sockets = Sockets { refused, tcp: Vec::new(), dns: Vec::new() };
+    while let Some(tcp) = fds.next() {
+        sockets.tcp.push(tcp);
+        sockets.dns.push(fds.next().ok_or_else(missing)?);
+    }
+    Ok((owners, sockets))
+}
+
+impl Network {
+    fn must_be_walled(&self) -> Result<(), Error> {
+        match self.isolation {
+            Isolation::Namespaces => Ok(()),
+            Isolation::None => Err(Error::EgressUnavailable {
+                why: "a sandbox without isolation uses the network of the host, where no rule would hold".to_owned(),
+                hint: Some("leave out `isolation: none`".to_owned()),
+            }),
+        }
+    }
+
+    fn keep(&self, policy: &NetworkPolicy, secrets: &Secrets) -> Result<(), Error> {
+        let Some(place) = &self.kept else { return Ok(()) };
+        kept::write(place, policy, secrets).map_err(|error| Error::io("keep the network's rules", &error))
+    }
+}

@@ -1,0 +1,256 @@
+//! Previews beside nginx: the same program to look at, once on the host behind `proxy_pass`, once in a sandbox behind the
+//! server; and beside bytes over loopback with nobody in between.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use atoll_bench::{BenchError, Contender, Figure, Prepared, Sample, Target, Unit};
+use serde_json::{Value, json};
+
+use super::figures::inside;
+use super::{Figures, STANDING};
+
+/// What goes down in the large figure.
+const LARGE: usize = 256 * 1024 * 1024;
+
+/// What is read or written at once.
+const PIECE: usize = 256 * 1024;
+
+/// Where the program listens inside.
+const PORT: u16 = 3000;
+
+/// How long nginx may take to listen.
+const UP_WITHIN: Duration = Duration::from_secs(10);
+
+/// The program that is looked at: a word, and a large file.
+fn program(port: u16, dir: &str) -> String {
+    format!(
+        "daemon off; worker_processes 1; pid {dir}/pid; error_log {dir}/log; {user} events {{}}
+         http {{ access_log off; sendfile on; keepalive_requests 1000000000; client_body_temp_path {dir}/body;
+           proxy_temp_path {dir}/proxy; fastcgi_temp_path {dir}/fastcgi; uwsgi_temp_path {dir}/uwsgi;
+           scgi_temp_path {dir}/scgi;
+           server {{ listen 127.0.0.1:{port}; root {dir}; location = /word {{ return 200 'hello'; }} }} }}",
+        user = if rustix::process::geteuid().is_root() { "user root;" } else { "" },
+    )
+}
+
+/// nginx in front of it, with connections that are kept, as we do.
+fn proxy(port: u16, to: u16, dir: &str) -> String {
+    let own = program(port, dir);
+    let upstream = format!("upstream app {{ server 127.0.0.1:{to}; keepalive 64; }} server");
+    let pass = "location / { proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection '';
+        proxy_set_header Host $http_host; proxy_buffering off; }";
+    own.replacen("server", &upstream, 1).replacen("location = /word { return 200 'hello'; }", pass, 1)
+}
+
+/// A process of the host that ends with its owner, and its directory.
+struct Nginx {
+    child: Child,
+    dir: PathBuf,
+}
+
+impl Drop for Nginx {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+        drop(fs::remove_dir_all(&self.dir));
+    }
+}
+
+fn io(error: std::io::Error) -> BenchError {
+    BenchError::contender(error)
+}
+
+/// A port that was free a moment ago.
+fn free_port() -> Result<u16, BenchError> {
+    Ok(TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).map_err(io)?.port())
+}
+
+impl Nginx {
+    #[expect(clippy::disallowed_methods, reason = "nginx is a process of the host, not of a sandbox")]
+    fn start(under: &Path, called: &str, port: u16, config: impl FnOnce(&str) -> String) -> Result<Self, BenchError> {
+        let missing =
+            || BenchError::NotInstalled { program: "nginx".into(), remedy: "apt-get install nginx-light".into() };
+        let dir = under.join(called);
+        fs::create_dir_all(&dir).map_err(io)?;
+        fs::write(dir.join("conf"), config(&dir.display().to_string())).map_err(io)?;
+        fs::write(dir.join("large"), vec![0; LARGE]).map_err(io)?;
+        let mut command = Command::new("/usr/sbin/nginx");
+        command.args(["-p", ".", "-c"]).arg(dir.join("conf")).arg("-e").arg(dir.join("log")).current_dir(&dir);
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
+        let nginx = Self { child: child.map_err(|_| missing())?, dir };
+        let deadline = Instant::now() + UP_WITHIN;
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            if Instant::now() >= deadline {
+                return Err(BenchError::contender("nginx does not listen"));
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        Ok(nginx)
+    }
+}
+
+/// A connection that is kept, and who is asked over it.
+struct Client {
+    stream: TcpStream,
+    port: u16,
+    host: String,
+    room: Vec<u8>,
+}
+
+impl Client {
+    fn new(port: u16, host: &str) -> Result<Self, BenchError> {
+        let stream = Self::connect(port)?;
+        Ok(Self { stream, port, host: host.to_owned(), room: vec![0; PIECE] })
+    }
+
+    fn connect(port: u16) -> Result<TcpStream, BenchError> {
+        let stream = TcpStream::connect(("127.0.0.1", port)).map_err(io)?;
+        stream.set_nodelay(true).map_err(io)?;
+        Ok(stream)
+    }
+
+    /// Figures wait for their turn longer than servers wait for a request.
+    fn refresh(&mut self) -> Result<(), BenchError> {
+        self.stream = Self::connect(self.port)?;
+        self.get("/word").map(drop)
+    }
+
+    /// Bytes of the answer's body.
+    fn get(&mut self, path: &str) -> Result<usize, BenchError> {
+        let request = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", self.host);
+        self.stream.write_all(request.as_bytes()).map_err(io)?;
+        let mut read = 0;
+        let (head, length) = loop {
+            let more = self.stream.read(&mut self.room[read..]).map_err(io)?;
+            read += more;
+            if let Some(found) = head(&self.room[..read]) {
+                break found;
+            }
+            if more == 0 {
+                return Err(BenchError::contender("the server hung up"));
+            }
+        };
+        let mut left = (head + length).saturating_sub(read);
+        while left > 0 {
+            let room = self.room.len().min(left);
+            let more = self.stream.read(&mut self.room[..room]).map_err(io)?;
+            if more == 0 {
+                return Err(BenchError::contender("the server hung up"));
+            }
+            left -= more;
+        }
+        Ok(length)
+    }
+}
+
+/// Where a head that went well ends, and how long its body will be.
+fn head(bytes: &[u8]) -> Option<(usize, usize)> {
+    let at = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
+    let text = str::from_utf8(&bytes[..at]).ok()?.to_ascii_lowercase();
+    let length = text.lines().find_map(|line| line.strip_prefix("content-length: "))?.parse().ok()?;
+    text.starts_with("http/1.1 200").then_some((at + 4, length))
+}
+
+/// One request, on a connection that is warm.
+fn word<'a>(mut client: Client, kept: Option<(Nginx, Nginx)>) -> Prepared<'a> {
+    Prepared::new(move || {
+        let _alive = &kept;
+        client.refresh()?;
+        Sample::time(|| client.get("/word"))
+    })
+}
+
+fn large<'a>(mut client: Client, kept: Option<(Nginx, Nginx)>) -> Prepared<'a> {
+    Prepared::new(move || {
+        let _alive = &kept;
+        client.refresh()?;
+        let started = Instant::now();
+        let bytes = client.get("/large")? as u64;
+        Ok(Sample::Moved { bytes, took: started.elapsed() })
+    })
+}
+
+/// Bytes from one thread to another, over loopback.
+fn loopback<'a>() -> Prepared<'a> {
+    Prepared::new(|| {
+        let listener = TcpListener::bind("127.0.0.1:0").map_err(io)?;
+        let address = listener.local_addr().map_err(io)?;
+        let writer = thread::spawn(move || -> std::io::Result<()> {
+            let (mut stream, _) = listener.accept()?;
+            let piece = vec![0; PIECE];
+            (0..LARGE / PIECE).try_for_each(|_| stream.write_all(&piece))
+        });
+        let mut stream = TcpStream::connect(address).map_err(io)?;
+        let (started, mut room, mut read) = (Instant::now(), vec![0; PIECE], 0);
+        while read < LARGE {
+            read += stream.read(&mut room).map_err(io)?;
+        }
+        let took = started.elapsed();
+        drop(writer.join());
+        Ok(Sample::Moved { bytes: LARGE as u64, took })
+    })
+}
+
+impl<'a> Figures<'a> {
+    /// nginx behind nginx, on the host.
+    fn proxied(&self, called: &str) -> Result<(Client, Option<(Nginx, Nginx)>), BenchError> {
+        let under = std::env::temp_dir().join(format!("atoll-bench-nginx-{}-{called}", std::process::id()));
+        let (app, front) = (free_port()?, free_port()?);
+        let behind = Nginx::start(&under, "app", app, |dir| program(app, dir))?;
+        let before = Nginx::start(&under, "proxy", front, |dir| proxy(front, app, dir))?;
+        Ok((Client::new(front, "localhost")?, Some((before, behind))))
+    }
+
+    /// nginx in the sandbox that stands, behind the server.
+    fn previewed(&self) -> Result<Client, BenchError> {
+        let mut wire = self.wire()?;
+        let asked = self.runtime.block_on(async {
+            let preview = wire.ask("PUT", &format!("/v1/sandboxes/{STANDING}/previews/{PORT}"), "{}").await?;
+            let config = program(PORT, "/workspace/nginx");
+            let command = format!(
+                "mkdir -p nginx && printf '%s' \"$CONF\" > nginx/conf && head -c {LARGE} /dev/zero > nginx/large && \
+                 exec nginx -p /workspace/nginx -c /workspace/nginx/conf -e /workspace/nginx/log"
+            );
+            let body = json!({ "command": command, "env": { "CONF": config }, "id": "nginx" }).to_string();
+            wire.ask("POST", &inside("processes"), &body).await?;
+            let wait = json!({ "for": { "port": { "port": PORT } }, "timeout_ms": 20_000 }).to_string();
+            wire.ask("POST", &inside("processes/nginx/wait"), &wait).await?;
+            Ok::<_, BenchError>(preview)
+        })?;
+        let preview: Value = serde_json::from_str(&asked).map_err(BenchError::contender)?;
+        let url = preview["url"].as_str().unwrap_or_default().trim_start_matches("http://").trim_end_matches('/');
+        let port = url.rsplit(':').next().and_then(|port| port.parse().ok());
+        Client::new(port.ok_or_else(|| BenchError::contender("where are previews?"))?, url)
+    }
+
+    /// A small request.
+    pub(crate) fn preview(&self, name: &str) -> Figure<'a> {
+        let floor = self.proxied("word").map(|(client, kept)| word(client, kept));
+        let subject = self.previewed().map(|client| word(client, None));
+        Figure::new(name, Unit::Latency)
+            .rounds(self.rounds * 3)
+            .warm_up(10)
+            .with(Contender::floor("nginx proxy_pass", floor))
+            .with(Contender::subject("preview", subject).target(Target::at_most_times_floor(2.0)))
+    }
+
+    /// A large answer.
+    pub(crate) fn preview_bulk(&self, name: &str) -> Figure<'a> {
+        let subject = self.previewed().map(|client| large(client, None));
+        Figure::new(name, Unit::Throughput)
+            .rounds((self.rounds / 5).max(6))
+            .warm_up(1)
+            .with(Contender::floor("loopback", Ok(loopback())))
+            .with(Contender::subject("preview", subject).target(Target::at_least_share_of_floor(0.6)))
+            .with(Contender::alternative(
+                "nginx proxy_pass",
+                self.proxied("large").map(|(client, kept)| large(client, kept)),
+            ))
+    }
+}

@@ -1,0 +1,125 @@
+//! The way out and secrets, by the command line and through a server.
+
+use std::io::{Read, Write};
+use std::net::TcpListener;
+
+use atoll_protocol::{CreateSandbox, NetworkPolicy, SandboxName};
+
+use super::{Cli, refused};
+use crate::harness::Home;
+use crate::server::wait;
+
+/// A server that answers everything, for as long as the process lives.
+fn outside() -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { continue };
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                drop(stream.read(&mut buffer));
+                stream.write_all(b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\nconnection: close\r\n\r\nyes").ok();
+            });
+        }
+    });
+    port
+}
+
+#[test]
+fn rules_are_given_shown_changed_and_outlive_a_stop() {
+    let home = Home::new();
+    let cli = Cli::new(&home);
+    let name = home.name();
+    let port = outside();
+    let (rule, loopback) = (format!("a.test:{port}"), format!("127.0.0.1:{port}"));
+    cli.ok(&["create", &name, "--allow", &loopback, "--resolve", "a.test=127.0.0.1"]);
+    let fetch = format!("curl -sS http://a.test:{port}/");
+    let denied = cli.done(&["exec", &name, "--", &fetch]);
+    assert_eq!(denied.code, Some(6));
+    assert!(denied.stderr().contains("atoll: refused a.test: no rule"), "{}", denied.stderr());
+    let shown = cli.ok(&["egress", &name, "allow", &rule, "pypi"]);
+    assert!(shown.contains(&format!("allowed      {loopback} {rule} pypi\n")), "{shown}");
+    assert_eq!(cli.ok(&["exec", &name, "--", &fetch]), "yes");
+    let only = cli.done(&["exec", &name, "--only", "none", "--", &fetch]);
+    assert!(only.stderr().contains("command not allowed"), "{}", only.stderr());
+    // What was changed is kept, whatever the sandbox was made with.
+    cli.ok(&["stop", &name]);
+    assert_eq!(cli.ok(&["exec", &name, "--", &fetch]), "yes");
+    cli.ok(&["create", &name, "--allow", &loopback, "--resolve", "a.test=127.0.0.1"]);
+    let differs = cli.done(&["create", &name, "--allow", "npm", "--json"]);
+    assert_eq!(refused(&differs), "SANDBOX_DIFFERS");
+    assert!(cli.ok(&["egress", &name, "deny", "pypi"]).contains(&rule));
+    assert_eq!(cli.done(&["egress", &name, "deny", "pypi"]).code, Some(125));
+    assert!(cli.ok(&["egress", &name, "deny"]).contains("allowed      nothing"));
+    assert_eq!(cli.done(&["exec", &name, "--", &fetch]).code, Some(6));
+    let bad = cli.done(&["create", "other", "--allow", "*"]);
+    assert_eq!(bad.code, Some(125));
+    cli.server.end();
+}
+
+#[test]
+fn events_are_paged_and_followed() {
+    let home = Home::new();
+    let cli = Cli::new(&home);
+    let name = home.name();
+    cli.ok(&["create", &name, "--allow", "a.test"]);
+    let mut running = home.atoll(["egress", &name, "events", "-f", "--json"]).start();
+    cli.done(&["exec", &name, "--", "getent ahostsv4 b.test"]);
+    let first: serde_json::Value = serde_json::from_str(&running.line()).unwrap();
+    assert_eq!(
+        (&first["kind"], &first["host"], &first["reason"]),
+        (&"name_denied".into(), &"b.test".into(), &"no_rule".into())
+    );
+    drop(running);
+    let page = cli.ok(&["egress", &name, "events"]);
+    assert!(page.contains("name_denied") && page.contains("b.test") && page.contains("no_rule"), "{page}");
+    assert_eq!(cli.ok(&["egress", &name, "events", "--since", "1000"]), "");
+    cli.server.end();
+}
+
+#[test]
+fn a_secret_is_given_and_never_told() {
+    let home = Home::new();
+    let cli = Cli::new(&home);
+    let name = cli.sandbox();
+    let file = home.path().join("secret");
+    std::fs::write(&file, "the-real-value\n").unwrap();
+    let file = file.to_str().unwrap();
+    let put = ["secret", &name, "put", "API_KEY", "--host", "api.test", "--header", "x-api-key", "--from-file", file];
+    assert_eq!(cli.ok(&put), "API_KEY\n");
+    let list = cli.json(&["secret", &name, "list"]);
+    assert_eq!((&list[0]["name"], &list[0]["hosts"][0]), (&"API_KEY".into(), &"api.test".into()));
+    assert!(!list.to_string().contains("the-real-value"));
+    assert!(cli.ok(&["exec", &name, "--", "echo $API_KEY"]).starts_with("atoll-secret-"));
+    let bad = cli.done(&["secret", &name, "put", "bad-name", "--host", "api.test", "--from-file", file, "--json"]);
+    assert_eq!(bad.code, Some(125));
+    cli.ok(&["secret", &name, "rm", "API_KEY"]);
+    let gone = cli.done(&["secret", &name, "rm", "API_KEY", "--json"]);
+    assert_eq!(refused(&gone), "SECRET_NOT_FOUND");
+    cli.server.end();
+}
+
+#[test]
+fn to_change_rules_is_to_decide_over_the_sandbox() {
+    let home = Home::new();
+    let cli = Cli::new(&home);
+    let name = cli.sandbox();
+    let token = cli.ok(&["token", "create", "--scope", &format!("{name}:read,exec")]);
+    let client = cli.server.client().with_token(token.trim()).unwrap();
+    let name = SandboxName::new(name).unwrap();
+    let inside = client.inside(&name);
+    assert!(!wait(inside.network()).unwrap().open);
+    let refused = wait(inside.set_network(&NetworkPolicy::default())).unwrap_err();
+    assert_eq!(refused.code(), Some(atoll_protocol::ErrorCode::Forbidden));
+    let secret = serde_json::from_str(r#"{"value":"the-real-value","hosts":["a.test"]}"#).unwrap();
+    assert_eq!(wait(inside.put_secret("KEY", &secret)).unwrap_err().code(), Some(atoll_protocol::ErrorCode::Forbidden));
+    assert_eq!(wait(inside.remove_secret("KEY")).unwrap_err().code(), Some(atoll_protocol::ErrorCode::Forbidden));
+    // And what cannot be meant is refused before anything is made.
+    let network = Some(serde_json::from_str(r#"{"allow":[{"domain":"*"}]}"#).unwrap());
+    let asked = CreateSandbox { name: SandboxName::new(home.name()).ok(), network, ..CreateSandbox::default() };
+    let refused = wait(cli.server.client().create_sandbox(&asked)).unwrap_err();
+    assert_eq!(refused.code(), Some(atoll_protocol::ErrorCode::ValidationFailed));
+    assert!(wait(cli.server.client().find_sandbox(&asked.name.unwrap())).is_err());
+    cli.server.end();
+}
