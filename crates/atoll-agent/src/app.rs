@@ -2,7 +2,7 @@
 
 use atoll_protocol::{ErrorAnswer, ErrorCode};
 use axum::Router;
-use axum::extract::{DefaultBodyLimit, Request};
+use axum::extract::Request;
 use axum::middleware;
 use utoipa::openapi::path::Operation;
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
@@ -54,9 +54,7 @@ pub(crate) fn router_behind(token: Token, agent: Agent) -> Router {
 }
 
 fn open(agent: Agent) -> Router {
-    // Each route that gathers a body has a limit of its own.
-    let routes = routes::all().router().layer(DefaultBodyLimit::disable());
-    routes.fallback(not_found).method_not_allowed_fallback(not_allowed).with_state(agent)
+    routes::all().router().fallback(not_found).method_not_allowed_fallback(not_allowed).with_state(agent)
 }
 
 /// The OpenAPI document of the routes.
