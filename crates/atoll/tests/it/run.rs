@@ -96,7 +96,8 @@ fn failures_are_told_on_stderr_with_a_hint() {
     home.run(["--cwd", "/nosuch", "--", "true"]).done().assert(
         125,
         "",
-        "error: cannot enter the working directory /nosuch: no such file or directory\n",
+        "error: cannot enter the working directory /nosuch: no such file or directory\n\
+         hint: it must be a directory inside that the command's user may enter, as each one above it\n",
     );
     home.run(["--user", "nosuch", "--", "true"]).done().assert(125, "", "error: no such user in the sandbox: nosuch\n");
     home.assert_nothing_left();
@@ -275,7 +276,7 @@ fn a_failure_as_json() {
     assert!(answer["error"]["hint"].is_string());
     let done = home.run(["--json", "--memory", "1", "--", "true"]).done();
     assert_eq!(done.code, Some(125));
-    assert_eq!(done.json()["error"]["code"], "LIMIT_UNAVAILABLE");
+    assert_eq!(done.json()["error"]["code"], "VALIDATION_FAILED");
     home.assert_nothing_left();
 }
 
@@ -336,7 +337,8 @@ fn working_directories() {
     }
     for (cwd, why) in [("nosuch", "no such file or directory"), ("/etc/passwd", "not a directory")] {
         let done = home.run(["--cwd", cwd, "--", "pwd"]).done();
-        let expected = format!("error: cannot enter the working directory {cwd}: {why}\n");
+        let hint = "it must be a directory inside that the command's user may enter, as each one above it";
+        let expected = format!("error: cannot enter the working directory {cwd}: {why}\nhint: {hint}\n");
         done.assert(125, "", &expected);
     }
     // As the user, not as root.

@@ -12,7 +12,8 @@ fn what_happens_is_printed_line_by_line() {
     let mut running = home.atoll(["watch", &name, "d", "--existing", "--exclude", "*.tmp", "--count", "4"]).start();
     assert_eq!(running.line(), "created    before/\n");
     cli.ok(&["exec", &name, "--", "cd d && touch x.tmp && mkdir a && mv a b && rmdir b"]);
-    running.done().assert(0, "created    before/\ncreated    a/\nrenamed    a/ -> b/\nremoved    b/\n", "");
+    let seen = "created    before/\ncreated    a/\nrenamed    a/ -> b/\nremoved    b/\n";
+    running.done().assert(0, seen, "atoll: watching /workspace/d\n");
     let missing = cli.done(&["watch", &name, "none", "--json"]);
     assert_eq!((missing.code, refused(&missing).as_str()), (Some(125), "FILE_NOT_FOUND"));
     cli.server.end();
