@@ -64,6 +64,22 @@ pub(crate) async fn run(
     }
 }
 
+/// Starts a command that goes on by itself, and tells its id.
+pub(crate) async fn start(
+    client: &Client,
+    id: Option<ProcessId>,
+    arguments: CommandArguments,
+    telling: Telling,
+) -> Result<u8, Failure> {
+    let request = StartRequest { id, ..as_process(request(arguments)?) };
+    let started = client.start(&request).await?;
+    match telling {
+        Telling::Json => printer::json(&started).map_err(Failure::Printing)?,
+        Telling::Live => printer::out(format!("{}\n", started.id).as_bytes()).map_err(Failure::Printing)?,
+    }
+    Ok(0)
+}
+
 /// With our standard input: a process that is written to.
 async fn fed(
     client: Client,
@@ -72,7 +88,7 @@ async fn fed(
     grace: Option<Duration>,
     interrupts: &mut Interrupts,
 ) -> Result<u8, Failure> {
-    let request = with_pipe(request);
+    let request = StartRequest { stdin: StdinMode::Pipe, ..as_process(request) };
     let info = match &session {
         None => client.start(&request).await?,
         Some(session) => client.session_queue(session, &request).await?,
@@ -171,7 +187,7 @@ fn request(arguments: CommandArguments) -> Result<ExecRequest, Failure> {
     })
 }
 
-fn with_pipe(request: ExecRequest) -> StartRequest {
+fn as_process(request: ExecRequest) -> StartRequest {
     StartRequest {
         command: request.command,
         argv: request.argv,
@@ -183,7 +199,6 @@ fn with_pipe(request: ExecRequest) -> StartRequest {
         max_output_bytes: request.max_output_bytes,
         network: request.network,
         grace_ms: request.grace_ms,
-        stdin: StdinMode::Pipe,
         ..StartRequest::default()
     }
 }

@@ -285,6 +285,26 @@ fn over_a_box(page: &str, expected: &[&str]) {
     }
 }
 
+/// The tour through the server, as the README says.
+#[test]
+fn tour() {
+    if !Path::new("/usr/bin/script").exists() {
+        assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "docs::tour needs script");
+        eprintln!("SKIP docs::tour: no script(1) on this host");
+        return;
+    }
+    let home = tempfile::tempdir().unwrap();
+    let place = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let script = format!("ATOLL={} {}/scripts/tour 2>&1", env!("CARGO_BIN_EXE_atoll"), place.display());
+    let shown = run(&script, home.path());
+    for expected in
+        ["hello from box\nexit code 3\n", "fast in /tmp\n", "counter\n", "line 2\nline 3\n", "30 100", "\n6\n"]
+    {
+        assert!(shown.contains(expected), "{expected}: {shown}");
+    }
+    assert!(!shown.contains("line 1\n"), "it is read from a position on: {shown}");
+}
+
 /// The same for git.
 #[test]
 fn git() {

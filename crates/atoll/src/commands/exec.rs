@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use atoll_protocol::SandboxName;
+use atoll_protocol::{ProcessId, SandboxName};
 use clap::Args;
 
 use crate::asking::{self, Telling};
@@ -22,6 +22,7 @@ use crate::settings::ServerArguments;
   atoll exec box --timeout 10s -C /tmp -- python3 -c 'print(6 * 7)'
   tar c src | atoll exec box --stdin -- 'tar x && make test'
   atoll exec box --json -- 'uname -a' | jq -r .stdout.data
+  atoll exec box --detach --id web -- python3 -m http.server && atoll logs box web -f
 
 {}", exit::HELP))]
 pub(crate) struct Arguments {
@@ -31,6 +32,14 @@ pub(crate) struct Arguments {
 
     #[command(flatten)]
     command: CommandArguments,
+
+    /// Start it and let it go on by itself; its id is printed, for ps, logs, wait and kill.
+    #[arg(short, long, conflicts_with = "stdin")]
+    detach: bool,
+
+    /// With --detach: its id. A command that was started under it before is not started again [default: made up].
+    #[arg(long, value_name = "ID", requires = "detach", value_parser = |text: &str| ProcessId::new(text))]
+    id: Option<ProcessId>,
 
     #[command(flatten)]
     server: ServerArguments,
@@ -43,7 +52,10 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
 }
 
 async fn exec(arguments: Arguments) -> Result<u8, Failure> {
-    let Arguments { name, command, server } = arguments;
+    let Arguments { name, command, detach, id, server } = arguments;
     let client = server.inside_or_made(&name).await?;
+    if detach {
+        return asking::start(&client, id, command, Telling::new(server.json)).await;
+    }
     asking::run(client, None, command, Telling::new(server.json)).await
 }

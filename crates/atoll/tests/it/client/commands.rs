@@ -72,3 +72,19 @@ fn an_output_that_nobody_takes_ends_the_command() {
     until("the command is over", || (cli.json(&["ps", &name])["processes"] == serde_json::json!([])).then_some(()));
     cli.server.end();
 }
+
+#[test]
+fn one_that_is_left_goes_on_under_its_id_and_runs_once() {
+    let home = Home::new();
+    let cli = Cli::new(&home);
+    let name = cli.sandbox();
+    let start = ["exec", &name, "--detach", "--id", "left", "--", "echo run >> runs; sleep 300"];
+    assert_eq!(cli.ok(&start), "left\n");
+    assert_eq!(cli.ok(&start), "left\n", "the same again is the same");
+    until("it has begun", || (cli.done(&["exec", &name, "--", "cat runs"]).stdout() == "run\n").then_some(()));
+    let other = cli.done(&["exec", &name, "--detach", "--id", "left", "--json", "--", "true"]);
+    assert_eq!(refused(&other), "PROCESS_ALREADY_EXISTS");
+    cli.ok(&["kill", &name, "left"]);
+    assert_eq!(cli.done(&["exec", &name, "--id", "x", "--", "true"]).code, Some(125), "an id is for what is left");
+    cli.server.end();
+}
