@@ -9,7 +9,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use atoll_protocol::{DenialReason, EgressEvent, EgressEventKind, EgressProtocol};
+use atoll_protocol::{DenialReason, EgressEvent, EgressEventKind, EgressProtocol, ProcessId};
 use rustls::pki_types::ServerName;
 use tokio::net::TcpStream;
 use tokio::time::{Instant, timeout};
@@ -79,6 +79,8 @@ impl Denied {
 pub(crate) struct Flow {
     pub(crate) core: Arc<Core>,
     pub(crate) owner: Owner,
+    /// Both ends inside, to ask once more whose it is.
+    ends: Option<(SocketAddr, SocketAddr)>,
     pub(crate) port: u16,
     id: u64,
     depth: usize,
@@ -101,21 +103,27 @@ pub(crate) async fn serve(core: Arc<Core>, stream: TcpStream, peer: SocketAddr, 
         None if address == IpAddr::V4(NAME_SERVER) && destination.port() == PROXY_PORT => Target::Proxy,
         None => Target::Address(address),
     };
-    let flow = Flow::new(core, owner, destination.port(), 0);
+    let flow = Flow::new(core, owner, Some((peer, destination)), destination.port(), 0);
     flow.run(Client::new(Side::Tcp(stream)), target).await;
 }
 
 /// Takes what was asked for by CONNECT.
 pub(crate) async fn within(outer: &Flow, side: Side, name: Name, port: u16) {
-    let flow = Flow::new(Arc::clone(&outer.core), outer.owner.clone(), port, outer.depth + 1);
+    let flow = Flow::new(Arc::clone(&outer.core), outer.owner.clone(), outer.ends, port, outer.depth + 1);
     Box::pin(flow.run(Client::new(side), Target::Name(name))).await;
 }
 
 impl Flow {
-    fn new(core: Arc<Core>, owner: Owner, port: u16, depth: usize) -> Arc<Self> {
+    fn new(
+        core: Arc<Core>,
+        owner: Owner,
+        ends: Option<(SocketAddr, SocketAddr)>,
+        port: u16,
+        depth: usize,
+    ) -> Arc<Self> {
         let id = core.next_flow();
         let (counts, secrets_used, opened) = (Arc::default(), AtomicU64::new(0), std::sync::OnceLock::new());
-        Arc::new(Self { core, owner, port, id, depth, counts, secrets_used, opened })
+        Arc::new(Self { core, owner, ends, port, id, depth, counts, secrets_used, opened })
     }
 
     async fn run(self: Arc<Self>, client: Client, target: Target) {
@@ -149,7 +157,7 @@ impl Flow {
         let Denied { reason, host, address, port, protocol } = denied;
         self.core.events.tell(EgressEvent {
             flow: Some(self.id),
-            command: self.owner.command.clone(),
+            command: self.command(),
             host: host.as_ref().map(Name::to_string),
             address: address.map(|address| address.to_string()),
             port: Some(port.unwrap_or(self.port)),
@@ -157,6 +165,12 @@ impl Flow {
             reason: Some(*reason),
             ..event(EgressEventKind::Denied)
         });
+    }
+
+    /// Whose it is. A command that connects as soon as it runs may be known only a moment later.
+    fn command(&self) -> Option<ProcessId> {
+        let again = |(own, other)| self.core.attribution.owner(Kind::Tcp, own, other).command;
+        self.owner.command.clone().or_else(|| self.ends.and_then(again))
     }
 
     async fn decide(&self, client: &mut Client, target: Target) -> Result<Way, Denied> {
