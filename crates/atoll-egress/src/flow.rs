@@ -16,7 +16,6 @@ use tokio::time::{Instant, timeout};
 use tokio_rustls::client::TlsStream;
 use tokio_rustls::{TlsAcceptor, TlsConnector};
 
-use crate::core::{Core, FIRST_WORDS, Force, Kind, Owner, addressed, named};
 use crate::dns;
 use crate::dns::pool::{NAME_SERVER, Pool};
 use crate::events::event;
@@ -25,6 +24,7 @@ use crate::http::{self, Expected};
 use crate::name::Name;
 use crate::policy::{Allowed, Tls};
 use crate::relay;
+use crate::shared::{FIRST_WORDS, Force, Kind, Owner, Shared, addressed, named};
 use crate::stream::{Client, Counted, Counts, Side, Words, reset_on_close};
 
 /// Where programs that insist on a proxy find one; everything else needs none.
@@ -77,7 +77,7 @@ impl Denied {
 /// One connection. Shared by what works on it.
 #[derive(Debug)]
 pub(crate) struct Flow {
-    pub(crate) core: Arc<Core>,
+    pub(crate) shared: Arc<Shared>,
     pub(crate) owner: Owner,
     /// Both ends inside, to ask once more whose it is.
     ends: Option<(SocketAddr, SocketAddr)>,
@@ -90,46 +90,46 @@ pub(crate) struct Flow {
 }
 
 /// Takes a connection that a program within has opened to `destination`.
-pub(crate) async fn serve(core: Arc<Core>, stream: TcpStream, peer: SocketAddr, destination: SocketAddr) {
-    let owner = core.attribution.owner(Kind::Tcp, peer, destination);
+pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr, destination: SocketAddr) {
+    let owner = shared.attribution.owner(Kind::Tcp, peer, destination);
     drop(stream.set_nodelay(true));
     if destination.port() == dns::PORT {
-        return dns::over_tcp(&core, stream, &owner).await;
+        return dns::over_tcp(&shared, stream, &owner).await;
     }
     let address = destination.ip().to_canonical();
-    let standing = core.pool().name(address);
+    let standing = shared.pool().name(address);
     let target = match standing {
         Some(name) => Target::Name(name),
         None if address == IpAddr::V4(NAME_SERVER) && destination.port() == PROXY_PORT => Target::Proxy,
         None => Target::Address(address),
     };
-    let flow = Flow::new(core, owner, Some((peer, destination)), destination.port(), 0);
+    let flow = Flow::new(shared, owner, Some((peer, destination)), destination.port(), 0);
     flow.run(Client::new(Side::Tcp(stream)), target).await;
 }
 
 /// Takes what was asked for by CONNECT.
 pub(crate) async fn within(outer: &Flow, side: Side, name: Name, port: u16) {
-    let flow = Flow::new(Arc::clone(&outer.core), outer.owner.clone(), outer.ends, port, outer.depth + 1);
+    let flow = Flow::new(Arc::clone(&outer.shared), outer.owner.clone(), outer.ends, port, outer.depth + 1);
     Box::pin(flow.run(Client::new(side), Target::Name(name))).await;
 }
 
 impl Flow {
     fn new(
-        core: Arc<Core>,
+        shared: Arc<Shared>,
         owner: Owner,
         ends: Option<(SocketAddr, SocketAddr)>,
         port: u16,
         depth: usize,
     ) -> Arc<Self> {
-        let id = core.next_flow();
+        let id = shared.next_flow();
         let (counts, secrets_used, opened) = (Arc::default(), AtomicU64::new(0), std::sync::OnceLock::new());
-        Arc::new(Self { core, owner, ends, port, id, depth, counts, secrets_used, opened })
+        Arc::new(Self { shared, owner, ends, port, id, depth, counts, secrets_used, opened })
     }
 
     async fn run(self: Arc<Self>, client: Client, target: Target) {
         let ended = self.attempt(client, target).await;
         let Some((began, told)) = self.opened.get() else { return };
-        self.core.events.tell(EgressEvent {
+        self.shared.events.tell(EgressEvent {
             kind: EgressEventKind::Closed,
             at: std::time::SystemTime::now().into(),
             reason: ended.err(),
@@ -155,7 +155,7 @@ impl Flow {
 
     pub(crate) fn deny(&self, denied: &Denied) {
         let Denied { reason, host, address, port, protocol } = denied;
-        self.core.events.tell(EgressEvent {
+        self.shared.events.tell(EgressEvent {
             flow: Some(self.id),
             command: self.command(),
             host: host.as_ref().map(Name::to_string),
@@ -169,12 +169,12 @@ impl Flow {
 
     /// Whose it is. A command that connects as soon as it runs may be known only a moment later.
     fn command(&self) -> Option<ProcessId> {
-        let again = |(own, other)| self.core.attribution.owner(Kind::Tcp, own, other).command;
+        let again = |(own, other)| self.shared.attribution.owner(Kind::Tcp, own, other).command;
         self.owner.command.clone().or_else(|| self.ends.and_then(again))
     }
 
     async fn decide(&self, client: &mut Client, target: Target) -> Result<Way, Denied> {
-        let force = self.core.force();
+        let force = self.shared.force();
         match target {
             Target::Name(name) => self.decide_name(&force, client, name).await,
             Target::Address(address) => self.decide_address(&force, client, address).await,
@@ -245,7 +245,7 @@ impl Flow {
             Words::Tls(hello) => {
                 let name = said(&hello).map_err(|reason| Denied::at(reason, address).speaking(EgressProtocol::Tls))?;
                 let denied = |reason| Denied { host: Some(name.clone()), ..Denied::at(reason, address) };
-                self.core.admit(&force.policy, &self.owner, &name).map_err(denied)?;
+                self.shared.admit(&force.policy, &self.owner, &name).map_err(denied)?;
                 let allowed = named(&force.policy, &self.owner, &name, self.port).map_err(denied)?;
                 let ends_here = allowed.tls == Tls::Ended || force.secrets.are_for(&name, self.port);
                 self.decide_words(Words::Tls(hello), name, allowed, ends_here)
@@ -296,7 +296,7 @@ impl Flow {
 
     /// TLS ends here: within is HTTP, which is looked at and sent on over TLS of our own.
     async fn end_tls(self: &Arc<Self>, client: Client, name: &Name) {
-        let Ok(config) = self.core.authority.server(name) else { return client.reset() };
+        let Ok(config) = self.shared.authority.server(name) else { return client.reset() };
         let accepting = TlsAcceptor::from(config).accept(client.rewound());
         let Ok(Ok(stream)) = timeout(HANDSHAKE, accepting).await else { return };
         http::serve(self, stream, Expected::Secure(name.clone())).await;
@@ -317,10 +317,10 @@ impl Flow {
     }
 
     async fn until(&self, still: impl Fn(&Force) -> bool, work: impl Future<Output = ()>) -> Result<(), DenialReason> {
-        let mut force = self.core.force.subscribe();
+        let mut force = self.shared.force.subscribe();
         tokio::select! {
             () = work => Ok(()),
-            // The sender lives in the core, which lives in us.
+            // The sender lives in what we share.
             _ = force.wait_for(|force| !still(force)) => Err(DenialReason::PolicyChanged),
         }
     }
@@ -333,8 +333,8 @@ impl Flow {
         protocol: EgressProtocol,
         allowed: &Allowed,
     ) -> Result<Counted, Denied> {
-        let policy = self.core.force().policy;
-        let addresses = self.core.addresses(&policy, name, Some(port)).await;
+        let policy = self.shared.force().policy;
+        let addresses = self.shared.addresses(&policy, name, Some(port)).await;
         let addresses = addresses.map_err(|(reason, address)| {
             Denied { address, port: Some(port), ..Denied::of(reason, name) }.speaking(protocol)
         })?;
@@ -374,7 +374,7 @@ impl Flow {
             ..event(EgressEventKind::Opened)
         };
         if self.opened.set((Instant::now(), told.clone())).is_ok() {
-            self.core.events.tell(told);
+            self.shared.events.tell(told);
         }
         Ok(Counted::new(stream, Arc::clone(&self.counts)))
     }
@@ -384,7 +384,7 @@ impl Flow {
         let outside = self.dial(name, self.port, EgressProtocol::Tls, allowed).await?;
         let untrusted = || Denied::of(DenialReason::Untrusted, name).speaking(EgressProtocol::Tls);
         let server = ServerName::try_from(name.as_str().to_owned()).map_err(|_| untrusted())?;
-        let connecting = TlsConnector::from(self.core.force().client).connect(server, outside);
+        let connecting = TlsConnector::from(self.shared.force().client).connect(server, outside);
         timeout(HANDSHAKE, connecting).await.ok().and_then(Result::ok).ok_or_else(untrusted)
     }
 
@@ -423,9 +423,9 @@ async fn relayed(client: Client, outside: Counted) {
 }
 
 /// A connection for which there is no room.
-pub(crate) fn turn_away(core: &Core, stream: &TcpStream, destination: SocketAddr) {
+pub(crate) fn turn_away(shared: &Shared, stream: &TcpStream, destination: SocketAddr) {
     reset_on_close(stream);
-    core.events.tell(EgressEvent {
+    shared.events.tell(EgressEvent {
         address: Some(destination.ip().to_string()),
         port: Some(destination.port()),
         reason: Some(DenialReason::TooMany),

@@ -20,11 +20,11 @@ use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
 
-use crate::core::named;
 use crate::flow::{self, Denied, Flow};
 use crate::name::{self, Name};
 use crate::relay;
 use crate::secret::{Scrubbed, Scrubber};
+use crate::shared::named;
 use crate::stream::{Io, Side};
 
 /// Headers that are about one connection (RFC 9110, section 7.6.1), and what programs say to a proxy.
@@ -194,8 +194,8 @@ impl Session {
     fn connect(&self, meant: &Meant, request: Request<Incoming>) -> Result<Answer, Denied> {
         let Meant { name, port, .. } = meant;
         let denied = |reason| Denied::of(reason, name);
-        let force = self.flow.core.force();
-        self.flow.core.admit(&force.policy, &self.flow.owner, name).map_err(denied)?;
+        let force = self.flow.shared.force();
+        self.flow.shared.admit(&force.policy, &self.flow.owner, name).map_err(denied)?;
         named(&force.policy, &self.flow.owner, name, *port).map_err(denied)?;
         if !self.flow.may_nest() {
             return Err(denied(DenialReason::ProtocolNotAllowed));
@@ -211,8 +211,8 @@ impl Session {
     async fn pass(&self, meant: &Meant, mut request: Request<Incoming>) -> Result<Answer, Denied> {
         let Meant { name, port, path } = meant;
         let denied = |reason| Denied { protocol: Some(self.expected.protocol()), ..Denied::of(reason, name) };
-        let force = self.flow.core.force();
-        self.flow.core.admit(&force.policy, &self.flow.owner, name).map_err(denied)?;
+        let force = self.flow.shared.force();
+        self.flow.shared.admit(&force.policy, &self.flow.owner, name).map_err(denied)?;
         let allowed = named(&force.policy, &self.flow.owner, name, *port).map_err(denied)?;
         if !allowed.protocols.allow(self.expected.protocol()) {
             return Err(denied(DenialReason::ProtocolNotAllowed));

@@ -5,7 +5,6 @@
 //! bulk transfers and hostile handshakes are in nobody's way. Knows nothing of sandboxes, processes or HTTP routes.
 
 mod address;
-mod core;
 mod dns;
 mod events;
 mod flow;
@@ -16,6 +15,7 @@ mod policy;
 mod refused;
 mod relay;
 mod secret;
+mod shared;
 mod stream;
 mod tls;
 
@@ -29,15 +29,15 @@ use rustix::net::sockopt;
 use tokio::net::{TcpListener, UdpSocket};
 use tokio::sync::{Semaphore, oneshot};
 
-pub use core::{Attribution, Kind, Owner};
 pub use dns::pool::NAME_SERVER;
 pub use events::Events;
 pub use flow::PROXY_PORT;
 pub use policy::{Policy, PolicyError};
 pub use secret::Secrets;
+pub use shared::{Attribution, Kind, Owner};
 pub use tls::{CertificateError, machine_bundle};
 
-use crate::core::{Core, Force};
+use crate::shared::{Force, Shared};
 use crate::tls::Authority;
 
 /// Connections at once. Each is a task with buffers and two descriptors.
@@ -68,7 +68,7 @@ pub enum Error {
 /// The way out of one sandbox, served for as long as this lives.
 #[derive(Debug)]
 pub struct Egress {
-    core: Arc<Core>,
+    shared: Arc<Shared>,
     _stop: oneshot::Sender<()>,
 }
 
@@ -84,7 +84,7 @@ impl Egress {
     ) -> Result<Self, Error> {
         let client = tls::client(policy.trust.as_deref())?;
         let authority = Authority::new(sandbox)?;
-        let core = Arc::new(Core::new(Force { policy, secrets, client }, authority, attribution, events));
+        let shared = Arc::new(Shared::new(Force { policy, secrets, client }, authority, attribution, events));
         let (stop, stopped) = oneshot::channel();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let (listeners, questions, refused) = {
@@ -93,7 +93,7 @@ impl Egress {
             let questions = sockets.dns.into_iter().map(questions).collect::<io::Result<Vec<_>>>()?;
             (listeners, questions, refused::register(sockets.refused)?)
         };
-        let serving = Arc::clone(&core);
+        let serving = Arc::clone(&shared);
         std::thread::Builder::new().name("egress".to_owned()).spawn(move || {
             runtime.block_on(async move {
                 let places = Arc::new(Semaphore::new(FLOWS_MAX));
@@ -110,28 +110,28 @@ impl Egress {
             // Threads that look up names may take seconds yet; nobody waits for them.
             runtime.shutdown_background();
         })?;
-        Ok(Self { core, _stop: stop })
+        Ok(Self { shared, _stop: stop })
     }
 
     /// What is in force from now on. New connections obey at once; those that are no longer allowed are cut off.
     pub fn set_policy(&self, policy: Arc<Policy>) -> Result<(), Error> {
         let client = tls::client(policy.trust.as_deref())?;
-        self.core.force.send_modify(|force| {
+        self.shared.force.send_modify(|force| {
             force.policy = policy;
             force.client = client;
         });
-        self.core.events.tell(events::event(EgressEventKind::PolicyChanged));
+        self.shared.events.tell(events::event(EgressEventKind::PolicyChanged));
         Ok(())
     }
 
     /// Secrets that are put in from now on.
     pub fn set_secrets(&self, secrets: Arc<Secrets>) {
-        self.core.force.send_modify(|force| force.secrets = secrets);
+        self.shared.force.send_modify(|force| force.secrets = secrets);
     }
 
     /// The certificate of the sandbox's own authority (PEM).
     pub fn authority(&self) -> &str {
-        self.core.authority.pem()
+        self.shared.authority.pem()
     }
 }
 
@@ -150,7 +150,7 @@ fn questions(fd: OwnedFd) -> io::Result<UdpSocket> {
     UdpSocket::from_std(fd.into())
 }
 
-async fn accept(core: Arc<Core>, listener: TcpListener, places: Arc<Semaphore>) {
+async fn accept(shared: Arc<Shared>, listener: TcpListener, places: Arc<Semaphore>) {
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -169,11 +169,11 @@ async fn accept(core: Arc<Core>, listener: TcpListener, places: Arc<Semaphore>) 
             continue;
         };
         match Arc::clone(&places).try_acquire_owned() {
-            Err(_) => flow::turn_away(&core, &stream, destination),
+            Err(_) => flow::turn_away(&shared, &stream, destination),
             Ok(place) => {
-                let core = Arc::clone(&core);
+                let shared = Arc::clone(&shared);
                 tokio::spawn(async move {
-                    flow::serve(core, stream, peer, destination).await;
+                    flow::serve(shared, stream, peer, destination).await;
                     drop(place);
                 });
             }

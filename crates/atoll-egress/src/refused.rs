@@ -9,8 +9,8 @@ use atoll_protocol::{DenialReason, EgressEvent, EgressEventKind};
 use rustix::net::RecvFlags;
 use tokio::io::unix::AsyncFd;
 
-use crate::core::{Core, Kind};
 use crate::events::event;
+use crate::shared::{Kind, Shared};
 
 /// A packet's two headers and what the kernel says about it.
 const MESSAGE_MAX: usize = 4096;
@@ -30,12 +30,12 @@ pub(crate) fn register(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
 }
 
 /// Tells what is refused, until the socket breaks.
-pub(crate) async fn tell(core: Arc<Core>, socket: AsyncFd<OwnedFd>) {
+pub(crate) async fn tell(shared: Arc<Shared>, socket: AsyncFd<OwnedFd>) {
     let mut buffer = vec![0; MESSAGE_MAX];
     loop {
         let Ok(mut ready) = socket.readable().await else { return };
         match rustix::net::recv(&socket, &mut buffer[..], RecvFlags::empty()) {
-            Ok((length, _)) => told(&core, &buffer[..length]),
+            Ok((length, _)) => told(&shared, &buffer[..length]),
             Err(rustix::io::Errno::WOULDBLOCK) => ready.clear_ready(),
             // More than we could take: some are not told.
             Err(rustix::io::Errno::NOBUFS | rustix::io::Errno::INTR) => {}
@@ -44,12 +44,12 @@ pub(crate) async fn tell(core: Arc<Core>, socket: AsyncFd<OwnedFd>) {
     }
 }
 
-fn told(core: &Core, message: &[u8]) {
+fn told(shared: &Shared, message: &[u8]) {
     let Some((from, to)) = message.get(HEADER + GENERAL..).and_then(payload).and_then(ends) else { return };
-    let owner = core.attribution.owner(Kind::Udp, from, to);
-    core.events.tell(EgressEvent {
+    let owner = shared.attribution.owner(Kind::Udp, from, to);
+    shared.events.tell(EgressEvent {
         command: owner.command,
-        host: core.pool().name(to.ip()).map(|name| name.to_string()),
+        host: shared.pool().name(to.ip()).map(|name| name.to_string()),
         address: Some(to.ip().to_string()),
         port: Some(to.port()),
         reason: Some(DenialReason::UdpNotAllowed),

@@ -18,8 +18,8 @@ use tokio::net::{TcpStream, UdpSocket};
 use tokio::sync::Semaphore;
 use tokio::time::timeout;
 
-use crate::core::{Core, Kind, Owner};
 use crate::events::event;
+use crate::shared::{Kind, Owner, Shared};
 use message::{A, AAAA, Code, HTTPS, Question, SVCB};
 
 /// The port of name servers.
@@ -38,7 +38,7 @@ const QUESTION_MAX: usize = 1232;
 const IDLE: Duration = Duration::from_secs(10);
 
 /// Answers questions by UDP until the socket breaks.
-pub(crate) async fn over_udp(core: Arc<Core>, socket: UdpSocket) {
+pub(crate) async fn over_udp(shared: Arc<Shared>, socket: UdpSocket) {
     let (socket, places) = (Arc::new(socket), Arc::new(Semaphore::new(AT_ONCE)));
     let mut buffer = vec![0; QUESTION_MAX];
     loop {
@@ -50,11 +50,11 @@ pub(crate) async fn over_udp(core: Arc<Core>, socket: UdpSocket) {
         };
         let Some(question) = message::question(&buffer[..length]) else { continue };
         let Ok(place) = Arc::clone(&places).try_acquire_owned() else { continue };
-        let (core, socket) = (Arc::clone(&core), Arc::clone(&socket));
+        let (shared, socket) = (Arc::clone(&shared), Arc::clone(&socket));
         tokio::spawn(async move {
             let server = SocketAddr::from((pool::NAME_SERVER, PORT));
-            let owner = core.attribution.owner(Kind::Udp, from, server);
-            let answer = answer(&core, &owner, &question).await;
+            let owner = shared.attribution.owner(Kind::Udp, from, server);
+            let answer = answer(&shared, &owner, &question).await;
             drop(socket.send_to(&answer, from).await);
             drop(place);
         });
@@ -66,12 +66,12 @@ fn is_passing(error: &io::Error) -> bool {
 }
 
 /// Answers questions on one connection.
-pub(crate) async fn over_tcp(core: &Arc<Core>, mut stream: TcpStream, owner: &Owner) {
+pub(crate) async fn over_tcp(shared: &Arc<Shared>, mut stream: TcpStream, owner: &Owner) {
     let mut next = async || -> io::Result<()> {
         let mut bytes = vec![0; stream.read_u16().await?.into()];
         stream.read_exact(&mut bytes).await?;
         let question = message::question(&bytes).ok_or(io::ErrorKind::InvalidData)?;
-        let answer = answer(core, owner, &question).await;
+        let answer = answer(shared, owner, &question).await;
         let length = u16::try_from(answer.len()).map_err(io::Error::other)?;
         stream.write_all(&[&length.to_be_bytes()[..], &answer].concat()).await
     };
@@ -79,9 +79,9 @@ pub(crate) async fn over_tcp(core: &Arc<Core>, mut stream: TcpStream, owner: &Ow
 }
 
 /// Decides one question.
-async fn answer(core: &Core, owner: &Owner, question: &Question) -> Vec<u8> {
+async fn answer(shared: &Shared, owner: &Owner, question: &Question) -> Vec<u8> {
     let refuse = |code: Code, reason: DenialReason| {
-        core.events.tell(EgressEvent {
+        shared.events.tell(EgressEvent {
             command: owner.command.clone(),
             host: question.name.as_ref().map(ToString::to_string),
             reason: Some(reason),
@@ -90,8 +90,8 @@ async fn answer(core: &Core, owner: &Owner, question: &Question) -> Vec<u8> {
         question.answer(code, &[], 0)
     };
     let Some(name) = &question.name else { return refuse(Code::NoSuchName, DenialReason::BadName) };
-    let policy = core.force().policy;
-    if let Err(reason) = core.admit(&policy, owner, name) {
+    let policy = shared.force().policy;
+    if let Err(reason) = shared.admit(&policy, owner, name) {
         return refuse(Code::NoSuchName, reason);
     }
     match question.kind {
@@ -100,12 +100,12 @@ async fn answer(core: &Core, owner: &Owner, question: &Question) -> Vec<u8> {
         AAAA | HTTPS | SVCB => return question.answer(Code::Fine, &[], TTL),
         _ => return refuse(Code::Refused, DenialReason::QueryType),
     }
-    match core.addresses(&policy, name, None).await {
+    match shared.addresses(&policy, name, None).await {
         Err((reason @ DenialReason::NoAddress, _)) => refuse(Code::NoSuchName, reason),
         Err((reason, _)) => refuse(Code::NoSuchName, reason),
         Ok(_) => {
-            let address = core.pool().address(name);
-            core.events.tell(EgressEvent {
+            let address = shared.pool().address(name);
+            shared.events.tell(EgressEvent {
                 command: owner.command.clone(),
                 host: Some(name.to_string()),
                 ..event(EgressEventKind::Resolved)

@@ -60,7 +60,7 @@ pub(crate) struct Force {
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Core {
+pub(crate) struct Shared {
     pub(crate) force: watch::Sender<Force>,
     pub(crate) events: Arc<Events>,
     pub(crate) authority: Authority,
@@ -71,7 +71,7 @@ pub(crate) struct Core {
     flows: AtomicU64,
 }
 
-impl Core {
+impl Shared {
     pub(crate) fn new(
         force: Force,
         authority: Authority,
