@@ -6,7 +6,7 @@
 //!
 //! How the parts meet: `server` takes connections, `routes` takes requests apart, `auth` says who asks, `fleet` knows
 //! every sandbox and has one task for each, `placement` starts and finds agents, `proxy` passes requests on to them
-//! over `lines`, `preview` shows what listens inside, `registry` remembers.
+//! over `lines`, `preview` shows what listens inside, of which large things go past us by `passage`, `registry` remembers.
 
 mod app;
 mod ask;
@@ -17,6 +17,7 @@ mod fleet;
 mod gateway;
 mod lines;
 mod metrics;
+mod passage;
 mod placement;
 mod preview;
 mod proxy;

@@ -2,6 +2,7 @@
 //! the way there and back.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use axum::body::Body;
@@ -10,8 +11,8 @@ use hyper::body::{Body as _, Frame, Incoming};
 use hyper::client::conn::http1::{self, Connection, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
 
+use crate::passage::Passage;
 use crate::placement::{Inside, Wire};
 
 /// See the module.
@@ -19,8 +20,8 @@ use crate::placement::{Inside, Wire};
 pub(crate) struct Line {
     sender: SendRequest<Body>,
     carrier: Carrier,
-    /// Whether it is a socket of a program inside.
-    is_socket: bool,
+    /// Its way past us, if it is a socket of a program inside.
+    passage: Option<Arc<Passage>>,
 }
 
 /// What moves the bytes.
@@ -53,28 +54,27 @@ impl Carrier {
 impl Line {
     pub(crate) async fn over(wire: Wire) -> hyper::Result<Self> {
         let (sender, connection) = http1::handshake(TokioIo::new(wire)).await?;
-        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)), is_socket: false })
+        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)), passage: None })
     }
 
     /// A line to a program inside.
     pub(crate) async fn inside(inside: Inside) -> hyper::Result<Self> {
-        let is_socket = matches!(inside, Inside::Socket(_));
-        Ok(Self { is_socket, ..Self::over(Box::new(inside)).await? })
-    }
-
-    /// Whether [`Line::into_socket`] has one to give.
-    pub(crate) fn is_socket(&self) -> bool {
-        self.is_socket && matches!(self.carrier, Carrier::Open(_))
-    }
-
-    /// The program's socket, and what was read from it and not yet told.
-    pub(crate) fn into_socket(self) -> Option<(TcpStream, Bytes)> {
-        let Carrier::Open(connection) = self.carrier else { return None };
-        let parts = connection.into_parts();
-        match *parts.io.into_inner().into_any().downcast::<Inside>().ok()? {
-            Inside::Socket(socket) => Some((socket, parts.read_buf)),
+        let passage = match &inside {
+            Inside::Socket(socket) => Some(socket.passage()),
             Inside::Through(_) => None,
-        }
+        };
+        Ok(Self { passage, ..Self::over(Box::new(inside)).await? })
+    }
+
+    /// The way past us, if there is one now.
+    pub(crate) fn passage(&self) -> Option<&Arc<Passage>> {
+        self.passage.as_ref().filter(|_| matches!(self.carrier, Carrier::Open(_)))
+    }
+
+    /// The program's connection, which nobody else reads any more, and what was read from it and not yet told.
+    pub(crate) fn into_passage(self) -> Option<(Arc<Passage>, Bytes)> {
+        let Carrier::Open(connection) = self.carrier else { return None };
+        Some((self.passage?, connection.into_parts().read_buf))
     }
 
     /// Whether a request can be sent: the last one is over, and the agent has not hung up.
@@ -86,7 +86,7 @@ impl Line {
 
     /// Sends a request; the answer's body is read with [`Line::frame`].
     pub(crate) async fn send(&mut self, request: Request<Body>) -> Result<Response<Incoming>, NotSent> {
-        let Self { sender, carrier, is_socket: _ } = self;
+        let Self { sender, carrier, passage: _ } = self;
         let mut answer = std::pin::pin!(sender.try_send_request(request));
         let answered = std::future::poll_fn(|context| {
             carrier.go_on(context);

@@ -9,7 +9,6 @@ mod local;
 mod process;
 mod spare;
 
-use std::any::Any;
 use std::fmt::Debug;
 use std::io;
 use std::pin::Pin;
@@ -28,16 +27,9 @@ pub(crate) type Promise<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub(crate) type Wire = Box<dyn Duplex>;
 
 /// Bytes both ways.
-pub(crate) trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {
-    /// As what it is.
-    fn into_any(self: Box<Self>) -> Box<dyn Any + Send>;
-}
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {}
 
-impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin + 'static> Duplex for T {
-    fn into_any(self: Box<Self>) -> Box<dyn Any + Send> {
-        self
-    }
-}
+impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin> Duplex for T {}
 
 /// A living agent, or one that lived. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -18,6 +18,7 @@ use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, Method, StatusCode, Uri, Version};
 
 pub(crate) use body::{Held, Passing};
+pub(crate) use tunnel::Change;
 
 use crate::Error;
 use crate::app::App;
@@ -51,7 +52,7 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request)
     let held = Held::new(handle.enter(), None);
     let agent = handle.reach(name, need).await?;
     let way = Way { app, name, handle: &handle };
-    if let Some(change) = tunnel::Change::asked_for(&mut request)? {
+    if let Some(change) = Change::asked_for(&mut request)? {
         let (wire, _) = way.connect(agent).await?;
         let opened = tunnel::open(app, wire, request, change, held).await;
         return opened.map_err(|error| way.broke(&error));
