@@ -6,6 +6,7 @@ mod clients;
 mod names;
 mod outside;
 mod secrets;
+mod spoken;
 
 use std::collections::BTreeMap;
 
