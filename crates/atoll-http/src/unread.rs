@@ -25,7 +25,7 @@ const UNREAD_MAX: usize = 256 * 1024;
 const READ_WITHIN: Duration = Duration::from_secs(2);
 
 /// Reads what the route did not, or tells that the connection ends here.
-pub(crate) async fn settle(request: Request, next: Next) -> Response {
+pub async fn settle(request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }
