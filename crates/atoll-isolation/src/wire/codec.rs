@@ -19,6 +19,20 @@ pub trait Wire: Sized {
     /// Takes one value off the front of the input.
     fn take(input: &mut Decoder<'_>) -> Result<Self, Malformed>;
 
+    /// Appends the encodings of all.
+    fn put_all(items: &[Self], out: &mut Vec<u8>) {
+        items.iter().for_each(|item| item.put(out));
+    }
+
+    /// Takes so many off the front. The caller has made sure that there are as many bytes.
+    fn take_all(input: &mut Decoder<'_>, count: usize) -> Result<Vec<Self>, Malformed> {
+        let mut items = Vec::with_capacity(count.min(4096));
+        for _ in 0..count {
+            items.push(Self::take(input)?);
+        }
+        Ok(items)
+    }
+
     /// The whole encoding.
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256);
@@ -60,7 +74,23 @@ macro_rules! integers {
         }
     )*};
 }
-integers!(u8, u16, u32, u64, i32, i64);
+integers!(u16, u32, u64, i32, i64);
+
+/// Bytes are most of what is said: many are one copy.
+impl Wire for u8 {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(*self);
+    }
+    fn take(input: &mut Decoder<'_>) -> Result<Self, Malformed> {
+        Ok(input.bytes(1)?[0])
+    }
+    fn put_all(items: &[Self], out: &mut Vec<u8>) {
+        out.extend_from_slice(items);
+    }
+    fn take_all(input: &mut Decoder<'_>, count: usize) -> Result<Vec<Self>, Malformed> {
+        input.bytes(count).map(<[u8]>::to_vec)
+    }
+}
 
 impl Wire for bool {
     fn put(&self, out: &mut Vec<u8>) {
@@ -80,20 +110,14 @@ impl Wire for bool {
 impl<T: Wire> Wire for Vec<T> {
     fn put(&self, out: &mut Vec<u8>) {
         u32::try_from(self.len()).expect("no message has four billion items").put(out);
-        for item in self {
-            item.put(out);
-        }
+        T::put_all(self, out);
     }
     fn take(input: &mut Decoder<'_>) -> Result<Self, Malformed> {
         let count = u32::take(input)? as usize;
         if count > input.0.len() {
             return Err(Malformed);
         }
-        let mut items = Self::with_capacity(count.min(4096));
-        for _ in 0..count {
-            items.push(T::take(input)?);
-        }
-        Ok(items)
+        T::take_all(input, count)
     }
 }
 
