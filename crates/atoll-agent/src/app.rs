@@ -37,6 +37,7 @@ use crate::{request_id, routes};
         atoll_protocol::AttachEvent,
         atoll_protocol::TerminalCommand,
         atoll_protocol::TerminalFrame,
+        atoll_protocol::WatchFrame,
     ))
 )]
 struct Description;

@@ -17,6 +17,7 @@ mod fleet;
 mod gateway;
 mod lines;
 mod metrics;
+mod passage;
 mod placement;
 mod preview;
 mod proxy;

@@ -45,7 +45,7 @@ pub use file::{
 };
 pub use file_task::{
     ArchiveExisting, ArchiveFormat, EditReceipt, EditRequest, EditText, GlobAnswer, GlobEntry, GlobKind, GlobRequest,
-    PackOptions, PatchHunk, PatchOutcome, PatchReceipt, PatchedFile, SearchAnswer, SearchBinary, SearchCase,
+    Omitted, PackOptions, PatchHunk, PatchOutcome, PatchReceipt, PatchedFile, SearchAnswer, SearchBinary, SearchCase,
     SearchDetail, SearchFile, SearchLine, SearchMatch, SearchRequest, SearchRole, SearchSpan, SearchSummary,
     SearchSyntax, SearchTruncated, SkippedMember, UnpackOptions, UnpackReceipt,
 };
@@ -84,4 +84,4 @@ pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalLi
 pub use time::Timestamp;
 pub use token::{CreateToken, NewToken, Scope, TokenInfo, TokenList, Verb};
 pub use wait::{HttpCondition, LogCondition, LogMatch, PortCondition, WaitAnswer, WaitFor, WaitRequest};
-pub use watch::{WatchChange, WatchEnd, WatchEvent, WatchInfo, WatchList, WatchPage, WatchRequest};
+pub use watch::{WatchChange, WatchEnd, WatchEvent, WatchFrame, WatchInfo, WatchList, WatchPage, WatchRequest};

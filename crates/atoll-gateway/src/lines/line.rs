@@ -10,7 +10,7 @@ use hyper::body::{Body as _, Frame, Incoming};
 use hyper::client::conn::http1::{self, Connection, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 
 use crate::placement::{Inside, Wire};
 
@@ -19,8 +19,17 @@ use crate::placement::{Inside, Wire};
 pub(crate) struct Line {
     sender: SendRequest<Body>,
     carrier: Carrier,
-    /// Whether it is a socket of a program inside.
+    /// Whether it is a socket of the kernel's, and nothing else.
     is_socket: bool,
+}
+
+/// The other end of a line, by itself.
+#[derive(Debug)]
+pub(crate) enum Socket {
+    /// A program inside.
+    Program(TcpStream),
+    /// An agent of this machine.
+    Agent(UnixStream),
 }
 
 /// What moves the bytes.
@@ -52,14 +61,15 @@ impl Carrier {
 
 impl Line {
     pub(crate) async fn over(wire: Wire) -> hyper::Result<Self> {
+        let any = (*wire).as_any();
+        let is_socket = any.is::<UnixStream>() || matches!(any.downcast_ref(), Some(Inside::Socket(_)));
         let (sender, connection) = http1::handshake(TokioIo::new(wire)).await?;
-        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)), is_socket: false })
+        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)), is_socket })
     }
 
     /// A line to a program inside.
     pub(crate) async fn inside(inside: Inside) -> hyper::Result<Self> {
-        let is_socket = matches!(inside, Inside::Socket(_));
-        Ok(Self { is_socket, ..Self::over(Box::new(inside)).await? })
+        Self::over(Box::new(inside)).await
     }
 
     /// Whether [`Line::into_socket`] has one to give.
@@ -67,14 +77,18 @@ impl Line {
         self.is_socket && matches!(self.carrier, Carrier::Open(_))
     }
 
-    /// The program's socket, and what was read from it and not yet told.
-    pub(crate) fn into_socket(self) -> Option<(TcpStream, Bytes)> {
+    /// The socket, and what was read from it and not yet told.
+    pub(crate) fn into_socket(self) -> Option<(Socket, Bytes)> {
         let Carrier::Open(connection) = self.carrier else { return None };
         let parts = connection.into_parts();
-        match *parts.io.into_inner().into_any().downcast::<Inside>().ok()? {
-            Inside::Socket(socket) => Some((socket, parts.read_buf)),
-            Inside::Through(_) => None,
-        }
+        let socket = match parts.io.into_inner().into_any().downcast::<UnixStream>() {
+            Ok(agent) => Socket::Agent(*agent),
+            Err(other) => match *other.downcast::<Inside>().ok()? {
+                Inside::Socket(program) => Socket::Program(program),
+                Inside::Through(_) => return None,
+            },
+        };
+        Some((socket, parts.read_buf))
     }
 
     /// Whether a request can be sent: the last one is over, and the agent has not hung up.

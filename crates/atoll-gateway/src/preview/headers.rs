@@ -11,7 +11,7 @@ use hyper::header::{
 };
 
 use super::cookie;
-use super::passage::Passage;
+use crate::passage::Passage;
 use crate::proxy::headers::{remove_hop_by_hop, set_upgrade};
 
 /// What only a proxy says of its client.

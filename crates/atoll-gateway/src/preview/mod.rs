@@ -17,7 +17,6 @@ mod headers;
 mod link;
 mod page;
 mod pass;
-mod passage;
 mod site;
 mod tunnel;
 
@@ -38,7 +37,6 @@ pub(crate) use apps::Apps;
 pub(crate) use exposure::{Exposure, Exposures, expose, rotate};
 pub(crate) use headers::Arrival;
 pub(crate) use link::Signer;
-pub(crate) use passage::Slipway;
 pub(crate) use site::{Site, is_preview_host};
 pub(crate) use tunnel::connect;
 

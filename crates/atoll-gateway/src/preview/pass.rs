@@ -1,7 +1,6 @@
 //! A request on its way to a program inside, and its answer on the way back. Nothing is collected, and nothing is held
 //! for longer than somebody waits for it.
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use atoll_protocol::ErrorCode;
@@ -14,7 +13,6 @@ use tokio::time::{Duration, Instant, sleep};
 
 use super::exposure::Exposure;
 use super::headers::{Arrival, Outside, Seen, to_app, to_client};
-use super::passage::{self, Passage};
 use super::{Where, gate, tunnel};
 use crate::Error;
 use crate::app::App;
@@ -58,12 +56,11 @@ pub(super) async fn pass(way: &Way<'_>, mut request: Request) -> Result<Response
     // What is spoken inside is no business of the client's.
     *response.version_mut() = Version::HTTP_11;
     to_client(response.headers_mut(), &way.outside(), None);
-    if is_get && let Some((passage, into, length)) = way.past_us(&line, &response) {
-        let (parts, mut body) = response.into_parts();
-        let mut early = passage::take_early(&mut body);
-        let (program, rest) = line.into_socket().ok_or_else(|| way.broke(&"it is no socket"))?;
-        early.push(rest);
-        return Ok(Response::from_parts(parts, Body::new(passage.slip(program, into, early, length, held))));
+    if is_get
+        && let Some(passage) = &way.arrival.passage
+        && let Some(room) = passage.room(&line, &response, way.version)
+    {
+        return room.pass(line, response, held).map_err(|error| way.broke(&error));
     }
     let until = is_endless(response.headers()).then(|| way.app.drained());
     let lines = way.handle.apps.lines(way.at.label.port);
@@ -91,20 +88,6 @@ impl Way<'_> {
         }
         let agent = self.handle.reach(name, Need::Run).await?;
         Ok((agent, sleeps, in_use))
-    }
-
-    /// Whether an answer can go past us: a large one whose length is known, from a socket of ours to another.
-    fn past_us(
-        &self,
-        line: &Line,
-        response: &hyper::Response<hyper::body::Incoming>,
-    ) -> Option<(&Arc<Passage>, OwnedFd, u64)> {
-        let passage = self.arrival.passage.as_ref()?;
-        let length = response.body().size_hint().exact().filter(|length| *length >= passage::LARGE)?;
-        if !line.is_socket() || self.version != Version::HTTP_11 {
-            return None;
-        }
-        Some((passage, passage.begin()?, length))
     }
 
     /// What the program is asked for.

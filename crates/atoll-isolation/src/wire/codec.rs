@@ -19,13 +19,14 @@ pub trait Wire: Sized {
     /// Takes one value off the front of the input.
     fn take(input: &mut Decoder<'_>) -> Result<Self, Malformed>;
 
-    /// Appends the encodings of all.
+    /// Appends many in a row.
     fn put_all(items: &[Self], out: &mut Vec<u8>) {
-        items.iter().for_each(|item| item.put(out));
+        for item in items {
+            item.put(out);
+        }
     }
-
-    /// Takes so many off the front. The caller has made sure that there are as many bytes.
-    fn take_all(input: &mut Decoder<'_>, count: usize) -> Result<Vec<Self>, Malformed> {
+    /// Takes so many in a row.
+    fn take_all(count: usize, input: &mut Decoder<'_>) -> Result<Vec<Self>, Malformed> {
         let mut items = Vec::with_capacity(count.min(4096));
         for _ in 0..count {
             items.push(Self::take(input)?);
@@ -76,19 +77,19 @@ macro_rules! integers {
 }
 integers!(u16, u32, u64, i32, i64);
 
-/// Bytes are most of what is said: many are one copy.
+/// A byte. Many of them are copied as they are.
 impl Wire for u8 {
     fn put(&self, out: &mut Vec<u8>) {
         out.push(*self);
     }
     fn take(input: &mut Decoder<'_>) -> Result<Self, Malformed> {
-        Ok(input.bytes(1)?[0])
+        input.bytes(1)?.first().copied().ok_or(Malformed)
     }
     fn put_all(items: &[Self], out: &mut Vec<u8>) {
         out.extend_from_slice(items);
     }
-    fn take_all(input: &mut Decoder<'_>, count: usize) -> Result<Vec<Self>, Malformed> {
-        input.bytes(count).map(<[u8]>::to_vec)
+    fn take_all(count: usize, input: &mut Decoder<'_>) -> Result<Vec<Self>, Malformed> {
+        input.bytes(count).map(<[Self]>::to_vec)
     }
 }
 
@@ -109,16 +110,21 @@ impl Wire for bool {
 /// forged one cannot make us allocate.
 impl<T: Wire> Wire for Vec<T> {
     fn put(&self, out: &mut Vec<u8>) {
-        u32::try_from(self.len()).expect("no message has four billion items").put(out);
-        T::put_all(self, out);
+        put_list(self, out);
     }
     fn take(input: &mut Decoder<'_>) -> Result<Self, Malformed> {
         let count = u32::take(input)? as usize;
         if count > input.0.len() {
             return Err(Malformed);
         }
-        T::take_all(input, count)
+        T::take_all(count, input)
     }
+}
+
+/// A list that is somebody else's.
+pub fn put_list<T: Wire>(items: &[T], out: &mut Vec<u8>) {
+    u32::try_from(items.len()).expect("no message has four billion items").put(out);
+    T::put_all(items, out);
 }
 
 impl<T: Wire> Wire for Option<T> {

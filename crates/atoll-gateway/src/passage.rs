@@ -1,5 +1,6 @@
-//! Large answers over plain connections go past us: from the program's socket to the client's by way of a pipe, so that
-//! their bytes are moved by the kernel and never copied here (splice(2)). Half of what a copying proxy costs is copying.
+//! Large answers over plain connections go past us: from the socket of an agent, or of a program inside, to the client's
+//! by way of a pipe, so that their bytes are moved by the kernel and never copied here (splice(2)). Half of what a copying
+//! proxy costs is copying.
 //!
 //! hyper writes the answer all the same. Its body gives pieces that only stand for bytes: they have their length, and lie
 //! in a place of memory where nothing else does. The client's connection, which is ours ([`Slipway`]), knows them by that
@@ -13,12 +14,15 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
+use axum::response::Response;
 use bytes::Bytes;
+use hyper::Version;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 
+use crate::lines::{Line, Socket};
 use crate::proxy::Held;
 
 /// What goes through the pipe at once. A pipe of this size is what an ordinary user may have (pipe(7)).
@@ -28,7 +32,7 @@ const PIECE: usize = 1024 * 1024;
 static STAND_IN: [u8; PIECE] = [0; PIECE];
 
 /// Answers below this are as fast copied.
-pub(super) const LARGE: u64 = 1024 * 1024;
+const LARGE: u64 = 1024 * 1024;
 
 fn stands_in(bytes: &[u8]) -> bool {
     STAND_IN.as_ptr_range().contains(&bytes.as_ptr())
@@ -158,12 +162,33 @@ impl AsyncWrite for Slipway {
     }
 }
 
+impl Socket {
+    fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Program(socket) => socket.poll_read_ready(context),
+            Self::Agent(socket) => socket.poll_read_ready(context),
+        }
+    }
+
+    fn splice_into(&self, pipe: &OwnedFd, length: usize) -> io::Result<usize> {
+        let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
+        match self {
+            Self::Program(socket) => {
+                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, flags)?))
+            }
+            Self::Agent(socket) => {
+                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, flags)?))
+            }
+        }
+    }
+}
+
 /// The body of a large answer.
 #[derive(Debug)]
-pub(super) struct Slipping {
+struct Slipping {
     passage: Arc<Passage>,
     into: OwnedFd,
-    program: TcpStream,
+    from: Socket,
     /// What was read already, before this began: copied.
     early: Vec<Bytes>,
     left: u64,
@@ -171,7 +196,7 @@ pub(super) struct Slipping {
 }
 
 /// What was read of an answer's body by whoever read its head.
-pub(super) fn take_early(body: &mut Incoming) -> Vec<Bytes> {
+fn take_early(body: &mut Incoming) -> Vec<Bytes> {
     let mut context = Context::from_waker(Waker::noop());
     let mut early = Vec::new();
     while let Poll::Ready(Some(Ok(frame))) = Pin::new(&mut *body).poll_frame(&mut context) {
@@ -181,22 +206,41 @@ pub(super) fn take_early(body: &mut Incoming) -> Vec<Bytes> {
 }
 
 impl Passage {
-    /// The rest of an answer of `length` bytes, of which some were read `early`.
-    pub(super) fn slip(
+    /// Room for one more answer, if it can go past us: a large one whose length is known, from a socket of ours to
+    /// another, to a client that speaks HTTP/1.1.
+    pub(crate) fn room(
         self: &Arc<Self>,
-        program: TcpStream,
-        into: OwnedFd,
-        early: Vec<Bytes>,
-        length: u64,
-        held: Held,
-    ) -> Slipping {
-        let early = early.into_iter().rev().filter(|bytes| !bytes.is_empty()).collect();
-        Slipping { passage: Arc::clone(self), into, program, early, left: length, _held: held }
+        line: &Line,
+        response: &hyper::Response<Incoming>,
+        client: Version,
+    ) -> Option<Room> {
+        let length = response.body().size_hint().exact().filter(|length| *length >= LARGE)?;
+        if !line.is_socket() || client != Version::HTTP_11 {
+            return None;
+        }
+        Some(Room { passage: Arc::clone(self), into: self.open()?, length })
     }
+}
 
-    /// Room for one more answer.
-    pub(super) fn begin(&self) -> Option<OwnedFd> {
-        self.open()
+/// See [`Passage::room`].
+#[derive(Debug)]
+pub(crate) struct Room {
+    passage: Arc<Passage>,
+    into: OwnedFd,
+    length: u64,
+}
+
+impl Room {
+    /// The answer, with a body of which bytes are seen by nobody.
+    pub(crate) fn pass(self, line: Line, response: hyper::Response<Incoming>, held: Held) -> io::Result<Response> {
+        let (parts, mut body) = response.into_parts();
+        let mut early = take_early(&mut body);
+        let (from, rest) = line.into_socket().ok_or(io::ErrorKind::NotConnected)?;
+        early.push(rest);
+        let early = early.into_iter().rev().filter(|bytes| !bytes.is_empty()).collect();
+        let Self { passage, into, length } = self;
+        let slipping = Slipping { passage, into, from, early, left: length, _held: held };
+        Ok(Response::from_parts(parts, axum::body::Body::new(slipping)))
     }
 }
 
@@ -208,13 +252,10 @@ impl Slipping {
             return Poll::Pending;
         }
         loop {
-            ready!(self.program.poll_read_ready(context))?;
+            ready!(self.from.poll_read_ready(context))?;
             let length = usize::try_from(self.left).unwrap_or(PIECE).min(PIECE);
             // The pipe is empty, so it is the socket that makes us wait.
-            let moved = self.program.try_io(Interest::READABLE, || {
-                let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
-                Ok(splice(&self.program, None, &self.into, None, length, flags)?)
-            });
+            let moved = self.from.splice_into(&self.into, length);
             match moved {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
