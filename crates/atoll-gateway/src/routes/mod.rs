@@ -1,7 +1,7 @@
 //! The HTTP API: a route takes a request apart, asks one thing, and answers in one shape.
 
 mod document;
-mod extract;
+pub(crate) mod extract;
 mod observe;
 mod previews;
 mod sandboxes;
@@ -14,9 +14,12 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, delete, get, post, put};
 
 pub use document::openapi;
+pub(crate) use document::{PAGE, PAGE_POLICY};
+pub(crate) use server::readiness;
 
 use crate::Error;
 use crate::app::App;
+use crate::bridge;
 
 /// Every route.
 pub(crate) fn router(app: App) -> Router {
@@ -43,6 +46,7 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/sandboxes/{name}/previews/{port}/link", post(previews::link))
         .route("/v1/sandboxes/{name}/ports/{port}/connect", get(previews::connect))
         .route("/v1/sandboxes/{name}/{*rest}", any(sandboxes::inside))
+        .merge(bridge::router())
         .fallback(async || Error::RouteNotFound)
         .method_not_allowed_fallback(async |request: Request| Error::MethodNotAllowed {
             method: request.method().to_string(),
