@@ -3,6 +3,7 @@
 mod document;
 mod extract;
 mod observe;
+mod origins;
 mod previews;
 mod sandboxes;
 mod server;
@@ -15,6 +16,7 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, delete, get, post, put};
 
 pub use document::openapi;
+pub use origins::Origins;
 
 use crate::Error;
 use crate::app::App;
@@ -49,6 +51,7 @@ pub(crate) fn router(app: App) -> Router {
             method: request.method().to_string(),
         })
         .layer(from_fn(unread::settle))
+        .layer(from_fn_with_state(app.origins.clone(), origins::allow))
         .layer(from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)
 }
