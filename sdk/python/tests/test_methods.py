@@ -97,6 +97,29 @@ def test_input_is_written_by_anyone_and_closed(sandbox: Any) -> None:
     assert process.logs().collect()[0] == b"one two three four five"
 
 
+def test_a_process_is_talked_with_over_one_line(sandbox: Any) -> None:
+    process = sandbox.processes.start("while read -r line; do echo got $line; echo err >&2; done; exit 3", stdin="pipe")
+    process.write("first\n")
+    with process.attach() as line:
+        line.write("second\n")
+        seen = ""
+        for output in line:
+            seen += output.text if output.stream == "stdout" else ""
+            if seen.endswith("second\n") and output.stream == "stdout":
+                line.signal("CONT", scope="tree")
+                line.write(b"third\n")
+            if seen.endswith("third\n"):
+                line.close_stdin()
+    assert seen == "got first\ngot second\ngot third\n" and line.end.code == 3 and line.gaps == []
+    closed = sandbox.processes.start("echo printed; sleep 1000")
+    with closed.attach() as line, pytest.raises(errors.StdinNotOpenError):
+        line.write("x")
+        for _ in line:
+            pass
+    assert closed.refresh().state == "running", "leaving changes nothing"
+    closed.kill()
+
+
 def test_waits_are_for_lines_ports_and_ends(sandbox: Any) -> None:
     server = "import http.server as h; print('serving NOW', flush=True); h.HTTPServer(('', 8123), h.SimpleHTTPRequestHandler).serve_forever()"
     with sandbox.processes.start(["python3", "-c", server]) as process:

@@ -144,9 +144,19 @@ function length(body: Question["body"]): Record<string, string> {
 async function feed(request: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of body) {
     if (request.destroyed) return;
-    if (!request.write(piece)) await new Promise<void>((go) => void request.once("drain", go).once("close", go));
+    if (!request.write(piece)) await drained(request);
   }
   request.end();
+}
+
+function drained(request: ClientRequest): Promise<void> {
+  return new Promise((go) => {
+    const done = () => {
+      request.off("drain", done).off("close", done);
+      go();
+    };
+    request.on("drain", done).on("close", done);
+  });
 }
 
 async function* pieces(response: IncomingMessage, signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {

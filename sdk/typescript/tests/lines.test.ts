@@ -97,6 +97,46 @@ cut("a terminal goes on at the same byte", [800, 60_000], async (sandbox, proxy)
   assert.ok(proxy.cut > 3);
 });
 
+cut("a process is talked with over a line that breaks", [800, 150_000], async (sandbox, proxy) => {
+  const data = counted(150_000);
+  const process = await sandbox.startProcess(["cat"], { stdin: "pipe" });
+  const line = process.connect();
+  const writing = line.write(data).then(() => line.closeStdin());
+  let seen = "";
+  for await (const output of line) seen += output.text;
+  await writing;
+  assert.ok(seen === data && line.end?.code === 0 && line.cursor === data.length);
+  assert.ok(proxy.cut > 3);
+});
+
+cut("a listing goes on behind the last entry", [300, 150_000], async (sandbox, proxy, wire) => {
+  const shared = direct.sandbox("shared");
+  const make = `mkdir -p ${wire}/sub && cd ${wire} && seq -f 'file %04g' 3000 | xargs -d '\\n' touch && touch $'sub/\\xff'`;
+  (await shared.exec(make)).check();
+  const paths: string[] = [];
+  for await (const each of sandbox.files.list(wire, { depth: 2 })) paths.push(each.path);
+  assert.deepEqual(paths.slice(0, 3000), Array.from({ length: 3000 }, (_, index) => `file ${String(index + 1).padStart(4, "0")}`));
+  assert.equal(paths.length, 3002);
+  assert.ok(proxy.cut > 2);
+});
+
+cut("a watch goes on with the same event", [800, 20_000], async (sandbox, proxy, wire) => {
+  const shared = direct.sandbox("shared");
+  const path = `watched-${wire}`;
+  await shared.mkdir(path);
+  await using made = await shared.watch(path);
+  const watch = await sandbox.getWatch(made.id);
+  (await shared.exec(`cd ${path} && for n in $(seq 1 500); do mkdir d$n; done`)).check();
+  const seen: string[] = [];
+  for await (const event of watch) {
+    assert.notEqual(event.change, "overflow");
+    if (event.change === "created" && seen.push(event.path) === 500) break;
+  }
+  assert.deepEqual(seen, Array.from({ length: 500 }, (_, index) => `d${index + 1}`));
+  assert.ok(proxy.cut > 2);
+  await watch.return();
+});
+
 cut(
   "patience ends",
   [0, 10],

@@ -1,9 +1,11 @@
 # Written by `sdk/generate` from atoll/aio/__init__.py; changes are lost.
 """Sandboxes for coroutines. The same names as in `atoll`, each call awaited."""
 
+from .attach import ProcessAttachment
 from .client import Client, Sandboxes, Tokens
 from .files import FileReader, Files
 from .git import Git
+from .lines import Listing, SearchStream
 from .network import EgressEvents, Network, Secrets
 from .ports import PortChanges, Ports
 from .process import Process, Processes
@@ -21,14 +23,17 @@ __all__ = [
     "FileReader",
     "Files",
     "Git",
+    "Listing",
     "Logs",
     "Network",
     "PortChanges",
     "Ports",
     "Process",
+    "ProcessAttachment",
     "Processes",
     "Sandbox",
     "Sandboxes",
+    "SearchStream",
     "Secrets",
     "Session",
     "Sessions",
