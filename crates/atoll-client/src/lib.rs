@@ -37,8 +37,9 @@ pub use network::{EgressFollow, EgressNews};
 pub use port::{PortEvent, PortFollow, PortStream};
 pub use process::OutputRange;
 
-/// The example in the document is compiled.
+/// The examples on the pages are compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/http-api.md")]
-struct Document;
+#[doc = include_str!("../../../docs/server.md")]
+struct Pages;
 pub use watch::Watching;
