@@ -310,6 +310,14 @@ def test_ports_are_listed_followed_and_exposed(client: Any) -> None:
             opened = next(changes)
             assert (opened.port, opened.is_open) == (8131, True) and set(changes.open) == {8131}
             assert [each.port for each in sandbox.ports.list()] == [8131]
+            with sandbox.ports.connect(8131) as connection:
+                connection.write("GET /page HTTP/1.0\r\n\r\n")
+                answer = b""
+                while piece := connection.read():
+                    answer += piece
+                assert answer.endswith(b"hello\n")
+            with pytest.raises(errors.PortClosedError):
+                sandbox.ports.connect(8132)
             preview = sandbox.ports.expose(8131, name="web")
             assert urllib.request.urlopen(f"{preview.path_url}page").read() == b"hello\n"
             assert sandbox.ports.rotate(8131).token != preview.token

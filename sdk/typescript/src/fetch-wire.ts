@@ -3,10 +3,10 @@
 // A browser's WebSocket cannot carry a token, so a line is made of what it is made of elsewhere: `event-line`.
 
 import { openLine } from "./event-line.js";
-import { BrokenError } from "./failure.js";
+import { BrokenError, InvalidError } from "./failure.js";
 import { unreachable } from "./node-wire.js";
 import type { Address } from "./settings.js";
-import { type Answer, type Line, type Question, type Wire, collect, leavable } from "./wire.js";
+import { type Answer, type Line, type Pipe, type Question, type Wire, collect, leavable } from "./wire.js";
 
 export type Fetch = typeof fetch;
 type Headers = Readonly<Record<string, string>>;
@@ -59,6 +59,10 @@ export class FetchWire implements Wire {
 
   dial(path: string, query: Headers, headers: Headers): Promise<Line> {
     return openLine(this, path.replace(/\/attach$/, ""), query, headers);
+  }
+
+  upgrade(): Promise<Pipe> {
+    return Promise.reject(new InvalidError("fetch carries no raw connections"));
   }
 
   close(): void {}

@@ -25,7 +25,7 @@ export { SearchStream } from "./lines.js";
 export type { ListOptions } from "./lines.js";
 export type * as models from "./models.js";
 export { EgressEvents, Network, Secrets } from "./network.js";
-export { PortChanges, Ports } from "./ports.js";
+export { PortChanges, PortConnection, Ports } from "./ports.js";
 export type { ExposeOptions, PortChange } from "./ports.js";
 export { Process, Processes } from "./process.js";
 export type { StartOptions, WaitOptions } from "./process.js";

@@ -5,6 +5,7 @@ import { after, before, describe, test } from "node:test";
 
 import * as atoll from "../src/index.js";
 import type { Client, Sandbox } from "../src/index.js";
+import { collect } from "../src/wire.js";
 import { Server, text, until } from "./harness.js";
 
 let server: Server;
@@ -316,6 +317,14 @@ for (const wire of ["node", "fetch"] as const) {
         const opened = (await changes.next()).value!;
         assert.deepEqual([opened.port, opened.info?.port, [...changes.open.keys()]], [8131, 8131, [8131]]);
         assert.deepEqual((await own.ports.list()).map((each) => each.port), [8131]);
+        if (wire === "fetch") await assert.rejects(own.ports.connect(8131), atoll.InvalidError);
+        else {
+          using connection = await own.ports.connect(8131);
+          await connection.write("GET /page HTTP/1.0\r\n\r\n");
+          await connection.end();
+          assert.ok(text(await collect(connection)).endsWith("hello\n"));
+          await assert.rejects(own.ports.connect(8132), atoll.PortClosedError);
+        }
         const preview = await own.exposePort(8131, { name: "web" });
         assert.equal(await (await fetch(`${preview.pathUrl}page`)).text(), "hello\n");
         assert.notEqual((await own.ports.rotate(8131)).token, preview.token);

@@ -6,7 +6,7 @@ from .files import FileReader, Files
 from .git import Git
 from .lines import Listing, SearchStream
 from .network import EgressEvents, Network, Secrets
-from .ports import PortChanges, Ports
+from .ports import PortChanges, PortConnection, Ports
 from .process import Process, Processes
 from .sandbox import Sandbox
 from .session import Session, Sessions
@@ -26,6 +26,7 @@ __all__ = [
     "Logs",
     "Network",
     "PortChanges",
+    "PortConnection",
     "Ports",
     "Process",
     "ProcessAttachment",
