@@ -22,6 +22,7 @@ mod pauses;
 mod pipes;
 mod port;
 mod process;
+pub mod programs;
 mod pty;
 mod run;
 mod sandbox;

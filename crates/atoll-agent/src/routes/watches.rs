@@ -82,7 +82,7 @@ pub(super) struct Range {
     #[param(required = false)]
     since: u64,
     /// For a page: at most so many events (1000, at most 10000).
-    #[param(required = false)]
+    #[param(required = false, minimum = 1, maximum = 10_000)]
     limit: usize,
     /// For a page: if there is nothing yet, wait for it so long (at most 55000).
     wait_ms: Option<u64>,

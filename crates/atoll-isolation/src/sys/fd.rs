@@ -20,6 +20,14 @@ pub fn seal(fd: BorrowedFd<'_>) -> io::Result<()> {
     check_int(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, seals) }).map(drop)
 }
 
+/// Whether nobody can ever change this file again.
+pub fn is_sealed(fd: BorrowedFd<'_>) -> io::Result<bool> {
+    let wanted = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
+    // SAFETY: plain integer arguments on a descriptor the caller holds.
+    let seals = check_int(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_GET_SEALS) })?;
+    Ok(seals & wanted == wanted)
+}
+
 /// Sets the permission bits of an open file.
 pub fn set_mode(fd: BorrowedFd<'_>, mode: u32) -> io::Result<()> {
     // SAFETY: plain integer arguments on a descriptor the caller holds.

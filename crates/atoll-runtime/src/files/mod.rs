@@ -17,6 +17,7 @@ pub use atoll_files::ask::{Condition, ListOptions, Range, WriteOptions};
 pub use atoll_files::{Facts, FileKind, Moment, PatchOptions, join};
 
 pub use entries::{Entries, Entry};
+pub(crate) use program::WORKER;
 pub use task::{Packing, Searching, Sending};
 pub use transfer::{Content, Reading, Upload, Written};
 pub(crate) use watch::Watches;

@@ -12,7 +12,7 @@ use atoll_gateway::{
     AuthMode, DiskTrouble, Domain, Gateway, Limits, LocalOptions, Options, Origins, PreviewListen, PreviewOptions,
     ROOT_TOKEN, Rate, SOCKET, TlsFiles,
 };
-use atoll_runtime::{Error, Home};
+use atoll_runtime::{Error, Home, programs};
 use clap::{Args, ValueEnum};
 use tokio::signal::unix::SignalKind;
 use tracing_subscriber::EnvFilter;
@@ -205,6 +205,13 @@ fn failure(what: &str, error: &std::io::Error) -> Error {
     Error::Internal { what: format!("failed to {what}: {error}") }
 }
 
+/// The role of an agent, and the programs that all agents of this server share.
+fn agent_arguments() -> Result<Vec<String>, Error> {
+    let shared = programs::share().map_err(|error| failure("make the programs that run inside", &error))?;
+    let paths = shared.into_iter().map(|path| path.to_string_lossy().into_owned());
+    Ok(std::iter::once(spare::NAME.to_owned()).chain(paths).collect())
+}
+
 fn options(arguments: Arguments) -> Result<Options, Error> {
     let is_local = arguments.listen.iter().all(|address| address.ip().is_loopback());
     if arguments.no_auth && !is_local {
@@ -227,7 +234,7 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
         rate: (arguments.rate > 0).then_some(Rate { per_second: rate, burst: rate * 10.0 }),
         local: LocalOptions {
             program,
-            arguments: vec![spare::NAME.to_owned()],
+            arguments: agent_arguments()?,
             warm: arguments.warm,
             remove: atoll_isolation::remove_directory,
         },

@@ -201,7 +201,8 @@ pub(in crate::routes) struct HowToPack {
     params(("path" = String, Query, description = "What; percent-encoded bytes."), HowToPack,
         ("include" = Option<Vec<String>>, Query, description = "Globs that a file must match."),
         ("exclude" = Option<Vec<String>>, Query, description = "Globs of what is left out.")),
-    responses((status = 200, content_type = "application/octet-stream", body = Vec<u8>)))]
+    responses((status = 200, content((Vec<u8> = "application/x-tar"), (Vec<u8> = "application/zstd"),
+        (Vec<u8> = "application/gzip"), (Vec<u8> = "application/zip")))))]
 pub(in crate::routes) async fn pack(
     State(agent): State<Agent>,
     AtTree { path, include, exclude, rest: how }: AtTree<HowToPack>,
