@@ -173,7 +173,9 @@ def test_ctrl_c_takes_the_command_along(server: Any, shared_sandbox: str) -> Non
 
     import atoll
 
-    script = "import atoll; atoll.Client().sandbox('shared').exec('exec sleep 1000', id='interrupted-exec')"
+    # Whoever runs the tests in the background has it ignored.
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    script = heed + "; import atoll; atoll.Client().sandbox('shared').exec('exec sleep 1000', id='interrupted-exec')"
     child = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
     with atoll.Client(server.url, server.token) as client:
         processes = client.sandbox(shared_sandbox).processes
