@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import resource
 import threading
 from typing import Any
 
@@ -14,6 +15,8 @@ from atoll import errors
 
 # How much a stream carries: a little, or as much as `ATOLL_SDK_STREAM_BYTES` says.
 STREAM_BYTES = int(os.environ.get("ATOLL_SDK_STREAM_BYTES", 48 * 1024 * 1024))
+# What this process may use, however much a stream carries.
+MEMORY_MAX = 512 * 1024 * 1024
 
 
 def counted(count: int) -> bytes:
@@ -112,6 +115,7 @@ def test_a_large_stream_arrives_whole(make_client: Any, shared_sandbox: str) -> 
             length += len(output.bytes)
     assert length == STREAM_BYTES and told.split()[0].decode() == digest.hexdigest()
     sandbox.processes.get(stream.id).remove()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 < MEMORY_MAX
 
 
 def test_many_at_once(make_client: Any, shared_sandbox: str, request: Any) -> None:

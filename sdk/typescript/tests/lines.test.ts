@@ -10,6 +10,9 @@ import { CuttingProxy, Server, counted, text, until } from "./harness.js";
 /** How much a stream carries: a little, or as much as `ATOLL_SDK_STREAM_BYTES` says. */
 const STREAM_BYTES = Number(process.env["ATOLL_SDK_STREAM_BYTES"] ?? 48 * 1024 * 1024);
 
+/** What this process may use, however much a stream carries. */
+const MEMORY_MAX = 512 * 1024 * 1024;
+
 let server: Server;
 let direct: atoll.Client;
 before(async () => {
@@ -185,7 +188,9 @@ for (const wire of ["node", "fetch"]) {
     const digest = createHash("sha256");
     let length = 0;
     let told = "";
+    let most = 0;
     for await (const output of stream) {
+      most = Math.max(most, process.memoryUsage.rss());
       if (output.stream === "stderr") {
         told += output.text;
         continue;
@@ -194,6 +199,7 @@ for (const wire of ["node", "fetch"]) {
       length += output.bytes.length;
     }
     assert.deepEqual([length, told.split(" ")[0]], [STREAM_BYTES, digest.digest("hex")]);
+    assert.ok(most < MEMORY_MAX, `${most} bytes of memory for a stream of ${length}`);
     await (await client.sandbox("shared").processes.get(stream.id)).remove();
     client.close();
   });
@@ -236,6 +242,11 @@ for (const wire of ["node", "fetch"]) {
     await logs.next();
     setTimeout(() => looking.abort(reason), 50);
     await assert.rejects(logs.next(), reason);
+    const talking = new AbortController();
+    const line = process.connect({ signal: talking.signal });
+    await line.next();
+    setTimeout(() => talking.abort(reason), 50);
+    await assert.rejects(line.next(), reason);
     await assert.rejects(process.waitForExit({ signal: AbortSignal.timeout(50) }), { name: "TimeoutError" });
     await assert.rejects(sandbox.exec("true", { signal: AbortSignal.abort(reason) }), reason);
     assert.equal(await process.getStatus(), "running");

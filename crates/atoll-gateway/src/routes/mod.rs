@@ -8,7 +8,6 @@ mod previews;
 mod sandboxes;
 mod server;
 mod tokens;
-mod unread;
 
 use axum::Router;
 use axum::extract::Request;
@@ -50,7 +49,7 @@ pub(crate) fn router(app: App) -> Router {
         .method_not_allowed_fallback(async |request: Request| Error::MethodNotAllowed {
             method: request.method().to_string(),
         })
-        .layer(from_fn(unread::settle))
+        .layer(from_fn(atoll_http::settle))
         .layer(from_fn_with_state(app.origins.clone(), origins::allow))
         .layer(from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)

@@ -8,6 +8,7 @@
 mod harness;
 
 mod a_life_is_remembered;
+mod a_locale_is_one_file;
 mod a_paused_sandbox_stands_still;
 mod background_children_outlive_their_command;
 mod commands_run_side_by_side;

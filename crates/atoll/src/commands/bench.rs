@@ -405,6 +405,7 @@ impl RawSandbox {
             ids: self.ids.map(),
             base: self.root.base.clone(),
             system: self.root.system.clone(),
+            added_to: self.root.added_to.clone(),
             disk: Disk { path: disk.clone() },
             privileged: true,
             idmapped: true,
