@@ -34,5 +34,5 @@ pub use error::{Difference, DiskTrouble, Error};
 pub use gateway::{Gateway, Options, PreviewOptions, ROOT_TOKEN, SOCKET};
 pub use placement::{Local, LocalOptions};
 pub use preview::Domain;
-pub use routes::openapi;
+pub use routes::{Origins, openapi};
 pub use server::{Limits, PreviewListen, TlsFiles};
