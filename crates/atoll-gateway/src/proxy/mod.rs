@@ -71,7 +71,8 @@ pub(crate) async fn wire(app: &App, name: &SandboxName) -> Result<(Wire, Held), 
     let handle = app.fleet.get(name)?;
     let held = Held::new(handle.enter(), None);
     let agent = handle.reach(name, Need::Run).await?;
-    let (wire, _) = Way { app, name, handle: &handle }.connect(agent).await?;
+    let way = Way { app, name, handle: &handle, came_by: Version::HTTP_11, passage: None };
+    let (wire, _) = way.connect(agent).await?;
     Ok((wire, held))
 }
 
