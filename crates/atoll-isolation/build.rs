@@ -1,10 +1,11 @@
 //! Builds the init program (PID 1 of every sandbox) as a small static executable, so that the library can
-//! carry it inside (`embed.rs`) and nothing has to be installed beside the one binary.
+//! carry it inside (`carried.rs`) and nothing has to be installed beside the one binary.
 //!
 //! Init is this same package compiled a second time: other flags (static, no unwinding, size), only the modules
 //! it needs. Cargo has no stable way to say so, hence the inner call.
 
 use std::env;
+use std::hash::{DefaultHasher, Hasher};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
@@ -22,6 +23,14 @@ fn main() {
     let built = dir.join(&target).join("init").join("atoll-init");
     let kept = out.join("atoll-init");
     std::fs::copy(&built, &kept).expect("the inner build leaves atoll-init");
+    println!("cargo::rustc-env=ATOLL_INIT_MARK={:016x}", mark(&kept));
+}
+
+/// Tells one version from another.
+fn mark(program: &Path) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&std::fs::read(program).expect("it was just written"));
+    hasher.finish()
 }
 
 #[expect(clippy::disallowed_methods, reason = "a build script runs cargo, no sandbox is involved")]

@@ -12,7 +12,7 @@ use utoipa::{OpenApi, PartialSchema, ToSchema};
 use crate::agent::Agent;
 use crate::auth::{self, Token};
 use crate::error::Refusal;
-use crate::{request_id, routes, unread};
+use crate::{request_id, routes};
 
 #[derive(OpenApi)]
 #[openapi(
@@ -35,22 +35,24 @@ use crate::{request_id, routes, unread};
         atoll_protocol::ArchiveExisting,
         atoll_protocol::AttachCommand,
         atoll_protocol::AttachEvent,
+        atoll_protocol::GitProgress,
         atoll_protocol::TerminalCommand,
         atoll_protocol::TerminalFrame,
+        atoll_protocol::WatchFrame,
     ))
 )]
 struct Description;
 
 /// Every route over this sandbox, to be served or nested as the embedder likes. Whoever reaches it may do everything.
 pub fn router(agent: Agent) -> Router {
-    open(agent).layer(middleware::from_fn(unread::settle)).layer(middleware::from_fn(request_id::carry))
+    open(agent).layer(middleware::from_fn(atoll_http::settle)).layer(middleware::from_fn(request_id::carry))
 }
 
 /// The same for those who know the token.
 pub(crate) fn router_behind(token: Token, agent: Agent) -> Router {
     let guarded = open(agent).layer(middleware::from_fn_with_state(token, auth::check));
     // Outside: a refusal has an id too.
-    guarded.layer(middleware::from_fn(unread::settle)).layer(middleware::from_fn(request_id::carry))
+    guarded.layer(middleware::from_fn(atoll_http::settle)).layer(middleware::from_fn(request_id::carry))
 }
 
 fn open(agent: Agent) -> Router {

@@ -20,7 +20,6 @@ mod request_id;
 mod routes;
 mod server;
 mod sse;
-mod unread;
 
 pub use agent::Agent;
 pub use app::{openapi, router};

@@ -22,6 +22,8 @@ use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
 use tokio::sync::Notify;
 
+use crate::lines::Socket;
+
 /// What goes through the pipe at once. A pipe of this size is what an ordinary user may have (pipe(7)).
 pub(crate) const PIECE: usize = 1024 * 1024;
 
@@ -129,25 +131,24 @@ impl Passage {
         }
     }
 
-    /// Moves bytes from this connection into the other's pipe. `Ok(0)` is the end.
+    /// Moves bytes from another connection into this one's pipe. `Ok(0)` is the end.
     pub(crate) fn poll_fill(
         &self,
         context: &mut Context<'_>,
-        other: &Self,
+        from: &Socket,
         into: &OwnedFd,
         most: u64,
     ) -> Poll<io::Result<usize>> {
-        let mut pipe = other.pipe();
+        let mut pipe = self.pipe();
         if pipe.held > 0 {
             pipe.waits = Some(context.waker().clone());
             return Poll::Pending;
         }
         loop {
-            ready!(self.socket.poll_read_ready(context))?;
+            ready!(from.poll_read_ready(context))?;
             let length = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
             // The pipe is empty, so it is the socket that makes us wait.
-            let moved =
-                self.socket.try_io(Interest::READABLE, || Ok(splice(&self.socket, None, into, None, length, FLAGS)?));
+            let moved = from.splice_into(into, length);
             match moved {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
@@ -197,6 +198,27 @@ impl Passage {
             match write(&self.socket) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 written => return Poll::Ready(written),
+            }
+        }
+    }
+}
+
+impl Socket {
+    fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Tcp(passage) => passage.socket.poll_read_ready(context),
+            Self::Agent(socket) => socket.poll_read_ready(context),
+        }
+    }
+
+    fn splice_into(&self, pipe: &OwnedFd, length: usize) -> io::Result<usize> {
+        match self {
+            Self::Tcp(passage) => {
+                let socket = &passage.socket;
+                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, FLAGS)?))
+            }
+            Self::Agent(socket) => {
+                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, FLAGS)?))
             }
         }
     }

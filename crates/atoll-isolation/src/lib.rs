@@ -5,11 +5,11 @@
 //! Knows nothing of sessions, HTTP or JSON. The only crate with `unsafe`, all of it below [`sys`].
 
 pub mod blocked;
+#[cfg(feature = "embed")]
+pub mod carried;
 pub mod cgroup;
 mod channel;
 pub mod egress;
-#[cfg(feature = "embed")]
-mod embed;
 pub mod floor;
 mod init;
 mod keeper;

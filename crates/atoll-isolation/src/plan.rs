@@ -36,7 +36,7 @@ pub enum Step {
     File { path: String, content: String, mode: u32 },
     /// A symbolic link.
     Link { path: String, target: String },
-    /// An overlay: `lower` read-only below, changes in `upper`.
+    /// An overlay: `lower` read-only below (several with colons between them, the topmost first), changes in `upper`.
     Overlay { lower: String, upper: String, work: String, target: String },
     /// A directory or device of the current view at a second place.
     Bind { source: String, target: String },
@@ -228,7 +228,9 @@ fn roots(spec: &Spec, steps: &mut Vec<Step>) {
     };
     steps.push(overlay(format!("{STAGE}/base"), "root", format!("{STAGE}/root")));
     for name in &spec.system {
-        steps.push(overlay(format!("{STAGE}/lower.{name}"), name, format!("{STAGE}/root/{name}")));
+        let host = format!("{STAGE}/lower.{name}");
+        let lower = if spec.added_to.contains(name) { format!("{STAGE}/base/{name}:{host}") } else { host };
+        steps.push(overlay(lower, name, format!("{STAGE}/root/{name}")));
     }
     for name in ["workspace", "tmp"] {
         steps.push(Step::Bind { source: format!("{STAGE}/disk/{name}"), target: format!("{STAGE}/root/{name}") });

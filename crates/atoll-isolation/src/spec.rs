@@ -65,6 +65,8 @@ pub struct Spec {
     pub base: PathBuf,
     /// The host's system directories that are laid under the root (`usr`, and on unmerged systems `bin`, `lib`, …).
     pub system: Vec<String>,
+    /// Those of them to which the base adds something.
+    pub added_to: Vec<String>,
     /// The sandbox's writable storage.
     pub disk: Disk,
     /// Whether the launcher can pass prepared mounts (it is privileged) or init must clone them itself.

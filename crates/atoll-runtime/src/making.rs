@@ -245,6 +245,7 @@ fn plan(home: &Home, dir: &SandboxDir, ids: Option<IdMap>) -> Result<Plan, Error
         ids,
         base: root.base,
         system: root.system,
+        added_to: root.added_to,
         disk: Disk { path: dir.path.join("disk") },
         privileged,
         idmapped: privileged,

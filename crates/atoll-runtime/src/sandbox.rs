@@ -343,6 +343,8 @@ impl Sandbox {
     /// Stops everything in it where it stands; [`Sandbox::resume`] lets it go on. A request that needs something inside
     /// waits until then. The time limits of commands stand still with them; those of waits do not.
     pub async fn pause(&self) -> Result<(), Error> {
+        // So that its ports can be looked at meanwhile: the first look asks init, which will not answer then.
+        drop(self.ports().await);
         self.with_group(|group| group.freeze(PAUSE_WITHIN)).await?;
         self.inner.shared.pauses.begin();
         Ok(())

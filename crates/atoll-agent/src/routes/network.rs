@@ -56,6 +56,7 @@ pub(super) async fn put(
 #[into_params(parameter_in = Query)]
 pub(super) struct Range {
     /// From this cursor on.
+    #[param(required = false)]
     since: u64,
     /// For a page: at most so many (100).
     #[param(required = false, minimum = 1, maximum = 1000)]
@@ -73,7 +74,7 @@ impl Default for Range {
 /// What happened on the way out: a page by cursor; or, where `text/event-stream` is accepted, events `egress` as they come and
 /// `gap` for those that are forgotten.
 #[utoipa::path(get, path = "/v1/egress/events", tag = "network", operation_id = "getEgressEvents",
-    params(Range, ("last-event-id" = Option<u64>, Header, description = "For a stream that comes back: from this cursor on.")),
+    params(Range, ("last-event-id" = Option<u64>, Header, description = "From this cursor on, instead of `since`: what a stream that comes back sends.")),
     responses((status = 200, content((EgressEventPage = "application/json"), (EgressEvent = "text/event-stream")))))]
 pub(super) async fn events(
     State(agent): State<Agent>,
@@ -81,8 +82,8 @@ pub(super) async fn events(
     headers: HeaderMap,
 ) -> Result<Response, Refusal> {
     let events = Arc::clone(agent.sandbox().egress_events());
+    let since = sse::last_event_id(&headers)?.unwrap_or(range.since);
     if sse::accepted(&headers) {
-        let since = sse::last_event_id(&headers)?.unwrap_or(range.since);
         return Ok(sse::answer(told(events, since)));
     }
     if !(1..=PAGE_MAX).contains(&range.limit) {
@@ -92,9 +93,9 @@ pub(super) async fn events(
     if let Some(wait) = wait {
         let mut next = events.watch();
         // Whether or not one came, what there is is told.
-        drop(tokio::time::timeout(wait, next.wait_for(|next| *next > range.since)).await);
+        drop(tokio::time::timeout(wait, next.wait_for(|next| *next > since)).await);
     }
-    Ok(Json(events.since(range.since, range.limit)).into_response())
+    Ok(Json(events.since(since, range.limit)).into_response())
 }
 
 /// Where a stream is.

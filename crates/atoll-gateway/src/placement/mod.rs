@@ -9,6 +9,7 @@ mod local;
 mod process;
 mod spare;
 
+use std::any::Any;
 use std::fmt::Debug;
 use std::io;
 use std::pin::Pin;
@@ -27,9 +28,23 @@ pub(crate) type Promise<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 pub(crate) type Wire = Box<dyn Duplex>;
 
 /// Bytes both ways.
-pub(crate) trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {}
+pub(crate) trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {
+    /// As what it is.
+    fn into_any(self: Box<Self>) -> Box<dyn Any + Send>;
 
-impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin> Duplex for T {}
+    /// To look at what it is.
+    fn as_any(&self) -> &dyn Any;
+}
+
+impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin + 'static> Duplex for T {
+    fn into_any(self: Box<Self>) -> Box<dyn Any + Send> {
+        self
+    }
+
+    fn as_any(&self) -> &dyn Any {
+        self
+    }
+}
 
 /// A living agent, or one that lived. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,12 +66,31 @@ pub(crate) enum StartError {
     Failed(String),
 }
 
+/// Sandboxes that are made before anybody asks for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Pool {
+    /// How many there are.
+    pub(crate) waiting: usize,
+    /// How many there should be.
+    pub(crate) wanted: usize,
+}
+
 /// A place for agents.
 pub(crate) trait Placement: Send + Sync + Debug {
     /// Does ahead what can be done before anybody asks for a sandbox. Does not wait for it.
     fn get_ready(&self) {}
 
-    /// Ends what was done ahead and is not needed.
+    /// What was done ahead.
+    fn pool(&self) -> Pool {
+        Pool::default()
+    }
+
+    /// Ends the sandboxes that nobody has asked for yet. It is done ahead again with the next start, or when asked for.
+    fn let_go<'a>(&'a self) -> Promise<'a, ()> {
+        Box::pin(async {})
+    }
+
+    /// Ends what was done ahead and is not needed; nothing is done ahead from here on.
     fn close<'a>(&'a self) -> Promise<'a, ()> {
         Box::pin(async {})
     }

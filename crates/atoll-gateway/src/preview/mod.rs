@@ -5,7 +5,7 @@
 //!
 //! How the parts meet: `address` reads which preview is meant, `access` says who may, `pass` and `tunnel` carry requests
 //! to the program inside over connections that `apps` keeps, `gate` and `interim` see to what is said before an answer,
-//! `headers` and `cookie` say what goes through, `slipping` is what goes past us, `page` tells what went wrong. `exposure` is what is kept of an exposed port, `link` signs.
+//! `headers` and `cookie` say what goes through, `page` tells what went wrong. `exposure` is what is kept of an exposed port, `link` signs.
 
 mod access;
 mod address;
@@ -19,7 +19,6 @@ mod link;
 mod page;
 mod pass;
 mod site;
-mod slipping;
 mod tunnel;
 
 use std::time::Instant;

@@ -1,7 +1,6 @@
 //! A request on its way to a program inside, and its answer on the way back. Nothing is collected, and nothing is held
 //! for longer than somebody waits for it.
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use atoll_protocol::ErrorCode;
@@ -15,7 +14,6 @@ use tokio::time::{Duration, Instant, sleep};
 use super::exposure::Exposure;
 use super::headers::{Arrival, Outside, Seen, to_app, to_client};
 use super::interim::Interim;
-use super::slipping::{self, Rising, Slipping};
 use super::{Where, gate, tunnel};
 use crate::Error;
 use crate::app::App;
@@ -24,6 +22,7 @@ use crate::lines::{Line, NotSent};
 use crate::passage::Passage;
 use crate::placement::{Agent, DialError, Inside};
 use crate::proxy::{Change, Held, Passing, is_endless};
+use crate::slipping::{self, Rising};
 
 /// How long a program may take to listen after its sandbox was woken, and how often is looked.
 const UP_WITHIN: Duration = Duration::from_secs(15);
@@ -71,13 +70,11 @@ pub(super) async fn pass(way: &Way<'_>, mut request: Request) -> Result<Response
     // What is spoken inside is no business of the client's.
     *response.version_mut() = Version::HTTP_11;
     to_client(response.headers_mut(), &way.outside(), None);
-    if is_get && let Some((client, into, length)) = way.past_us(&line, &response) {
-        let (parts, mut body) = response.into_parts();
-        let mut early = slipping::take_early(&mut body);
-        let (program, rest) = line.into_passage().ok_or_else(|| way.broke(&"it is no socket"))?;
-        early.push(rest);
-        let body = Slipping::new((program, Arc::clone(client)), into, early, length, held);
-        return Ok(Response::from_parts(parts, Body::new(body)));
+    if is_get
+        && let Some(client) = &way.arrival.passage
+        && let Some(room) = slipping::room(client, &line, &response, way.version)
+    {
+        return room.pass(line, response, held).map_err(|error| way.broke(&error));
     }
     if way.arrival.passage.as_ref().is_some_and(|client| client.is_held()) {
         response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
@@ -108,17 +105,6 @@ impl Way<'_> {
         }
         let agent = self.handle.reach(name, Need::Run).await?;
         Ok((agent, sleeps, in_use))
-    }
-
-    /// Whether an answer can go past us: a large one whose length is known, from a socket of ours to another.
-    fn past_us(
-        &self,
-        line: &Line,
-        response: &hyper::Response<hyper::body::Incoming>,
-    ) -> Option<(&Arc<Passage>, OwnedFd, u64)> {
-        let length = response.body().size_hint().exact().filter(|length| *length >= slipping::LARGE)?;
-        let client = self.passage().filter(|client| line.passage().is_some() && !client.is_held())?;
-        Some((client, client.open()?, length))
     }
 
     /// The client's connection, if bodies can go past us on it.

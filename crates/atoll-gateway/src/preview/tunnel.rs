@@ -21,6 +21,7 @@ use crate::Error;
 use crate::app::App;
 use crate::fleet::Need;
 use crate::metrics::While;
+use crate::passage::Slipway;
 use crate::placement::{DialError, Inside};
 use crate::proxy::{Change, Held, headers};
 
@@ -118,10 +119,10 @@ async fn carry(app: &App, ours: OnUpgrade, mut inside: Inside, first: Bytes) {
 
 /// A plain TCP client is told by a reset; others see that the connection is over.
 fn abort_client(ours: hyper::upgrade::Upgraded) {
-    let plain = hyper_util::server::conn::auto::upgrade::downcast::<TokioIo<tokio::net::TcpStream>>(ours);
+    let plain = hyper_util::server::conn::auto::upgrade::downcast::<TokioIo<Slipway>>(ours);
     // Who comes to a preview gets its end without a word: a WebSocket has words of its own.
     if let Ok(parts) = plain {
         // Closing without lingering is a reset (tcp(7)).
-        rustix::net::sockopt::set_socket_linger(parts.io.inner(), Some(std::time::Duration::ZERO)).ok();
+        rustix::net::sockopt::set_socket_linger(parts.io.inner().socket(), Some(std::time::Duration::ZERO)).ok();
     }
 }

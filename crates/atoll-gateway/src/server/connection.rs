@@ -47,9 +47,14 @@ pub(super) enum Front {
 
 impl Front {
     async fn answer(&self, arrival: Arrival, request: Request<Incoming>) -> Result<Response, Infallible> {
-        let request = request.map(Body::new);
+        let mut request = request.map(Body::new);
         match self {
-            Self::Api(router) => router.clone().oneshot(request).await,
+            Self::Api(router) => {
+                if let Some(passage) = arrival.passage {
+                    request.extensions_mut().insert(passage);
+                }
+                router.clone().oneshot(request).await
+            }
             Self::Previews(app) => Ok(preview::serve(app, arrival, request).await),
         }
     }
@@ -67,14 +72,13 @@ impl Connection {
     pub(super) async fn tcp(&self, stream: TcpStream, watch: Watch) {
         let peer = stream.peer_addr().ok();
         let Some(tls) = &self.tls else {
+            let slipway = Slipway::new(stream);
+            let arrival = Arrival { passage: Some(slipway.passage()), ..Arrival::of(peer, "http") };
             return match &*self.front {
-                Front::Api(_) => self.plain(stream, Arrival::of(peer, "http"), watch).await,
+                Front::Api(_) => self.plain(slipway, arrival, watch).await,
                 Front::Previews(_) => {
-                    let slipway = Slipway::new(stream);
-                    let passage = Some(slipway.passage());
                     let (stream, interim) = Interjecting::new(slipway);
-                    let arrival = Arrival { passage, interim: Some(interim), ..Arrival::of(peer, "http") };
-                    self.plain(stream, arrival, watch).await;
+                    self.plain(stream, Arrival { interim: Some(interim), ..arrival }, watch).await;
                 }
             };
         };

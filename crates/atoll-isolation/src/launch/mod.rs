@@ -17,10 +17,10 @@ pub use error::LaunchError;
 pub use ids::Ids;
 pub use keeper::Keeper;
 
+#[cfg(feature = "embed")]
+use crate::carried;
 use crate::cgroup::{Group, Limits};
 use crate::channel::Channel;
-#[cfg(feature = "embed")]
-use crate::embed;
 use crate::plan::{Plan, Source, Step};
 use crate::spec::IdMap;
 use crate::sys::{fd, mount, socket};
@@ -62,7 +62,7 @@ impl Launcher {
     /// Prepares the executable.
     #[cfg(feature = "embed")]
     pub fn new() -> Result<Self, LaunchError> {
-        let program = embed::init_program().and_then(|program| fd::duplicate_above(program.as_fd(), clone::FREE));
+        let program = carried::INIT.file().and_then(|program| fd::duplicate_above(program, clone::FREE));
         Ok(Self { program: program.map_err(|error| LaunchError::new("prepare the init program", error))? })
     }
 

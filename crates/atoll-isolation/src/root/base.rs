@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown, symlink};
 use std::path::Path;
 
-use super::{SYSTEM, copy, is_directory};
+use super::{SYSTEM, copy, is_directory, locale};
 use crate::sys::identity;
 
 /// Public configuration that programs from the host's /usr rely on. Nothing that may hold a credential: no
@@ -105,6 +105,7 @@ pub(super) fn fingerprint() -> u64 {
     for name in SYSTEM {
         (name, is_directory(name)).hash(&mut hasher);
     }
+    locale::fingerprint(&mut hasher);
     hasher.finish()
 }
 
@@ -120,6 +121,7 @@ pub(super) fn fill(base: &Path) -> io::Result<()> {
     symlink("/run", base.join("var/run"))?;
     symlink("/proc/self/mounts", base.join("etc/mtab"))?;
     system_entries(base)?;
+    locale::add(base);
     for name in ETC {
         copy::public(&Path::new("/etc").join(name), &base.join("etc").join(name))?;
     }

@@ -5,6 +5,7 @@
 
 mod base;
 mod copy;
+mod locale;
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -19,6 +20,8 @@ pub struct HostRoot {
     pub base: PathBuf,
     /// System directories to overlay.
     pub system: Vec<String>,
+    /// Those of them to which the base adds something.
+    pub added_to: Vec<String>,
 }
 
 /// The base could not be made.
@@ -51,11 +54,15 @@ impl HostRoot {
     /// Finds or makes the base below `cache`.
     pub fn prepare(cache: &Path) -> Result<Self, RootError> {
         let path = cache.join(format!("host-{:016x}", base::fingerprint()));
-        let system = SYSTEM.iter().filter(|name| is_directory(name)).map(|name| (*name).to_owned()).collect();
+        let system: Vec<String> =
+            SYSTEM.iter().filter(|name| is_directory(name)).map(|name| (*name).to_owned()).collect();
         if !path.is_dir() {
             make(cache, &path).map_err(|source| RootError { path: path.clone(), source })?;
         }
-        Ok(Self { base: path, system })
+        let has_something =
+            |name: &&String| path.join(name).read_dir().is_ok_and(|mut entries| entries.next().is_some());
+        let added_to = system.iter().filter(has_something).cloned().collect();
+        Ok(Self { base: path, system, added_to })
     }
 }
 

@@ -11,6 +11,7 @@ fn spec(privileged: bool) -> Spec {
         },
         base: "/cache/base".into(),
         system: vec!["usr".to_owned(), "lib64".to_owned()],
+        added_to: vec!["usr".to_owned()],
         disk: Disk { path: "/state/box/disk".into() },
         privileged,
         idmapped: privileged,

@@ -34,6 +34,7 @@ async fn a_paused_process_goes_on_where_it_stood(f: &Fixture) {
     let before = process.log().end();
     let waited = tokio::time::timeout(Duration::from_millis(200), &mut exec).await;
     assert!(waited.is_err(), "nothing runs meanwhile");
+    assert_eq!(soon(f.sandbox.ports()).await.unwrap(), [], "what listens can be looked at, also for the first time");
     assert!(process.log().end() <= before + 4, "what was in the pipe may come, no more");
     soon(f.sandbox.resume()).await.unwrap();
     assert!(!f.sandbox.is_paused());

@@ -8,13 +8,16 @@
 mod harness;
 
 mod a_life_is_remembered;
+mod a_locale_is_one_file;
 mod a_paused_sandbox_stands_still;
 mod background_children_outlive_their_command;
 mod commands_run_side_by_side;
 mod egress;
 mod end_record_is_exact;
 mod env_cwd_and_user_are_per_call;
+mod files_are_bounded;
 mod files_are_read_and_written;
+mod files_fail_by_name;
 mod files_races_reach_nothing_else;
 mod going_away_leaves_nothing;
 mod heavy_kill_trials;

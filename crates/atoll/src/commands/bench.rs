@@ -127,18 +127,25 @@ const SERVED: [&str; 12] = [
 ];
 
 /// Names of those about files.
-const FILES: [&str; 5] =
-    ["files: write 1 KiB", "files: read 1 KiB", "files: 1 GiB up", "files: 1 GiB down", "files: list 100,000 files"];
+const FILES: [&str; 6] = [
+    "files: write 1 KiB",
+    "files: read 1 KiB",
+    "files: 1 GiB up",
+    "files: 1 GiB down",
+    "files: list 100,000 files",
+    "files: search 1 GiB",
+];
 
 /// Files through a server, beside the least that it can take.
 fn file_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, Lazy<'a>)> {
-    let [write, read, up, down, list] = FILES;
+    let [write, read, up, down, list, search] = FILES;
     vec![
         (write, Box::new(move || figures.write_small(write))),
         (read, Box::new(move || figures.read_small(read))),
         (up, Box::new(move || figures.upload(up))),
         (down, Box::new(move || figures.download(down))),
         (list, Box::new(move || figures.list_many(list))),
+        (search, Box::new(move || figures.search(search))),
     ]
 }
 
@@ -407,6 +414,7 @@ impl RawSandbox {
             ids: self.ids.map(),
             base: self.root.base.clone(),
             system: self.root.system.clone(),
+            added_to: self.root.added_to.clone(),
             disk: Disk { path: disk.clone() },
             privileged: true,
             idmapped: true,

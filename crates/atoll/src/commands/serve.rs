@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use atoll_gateway::{
-    AuthMode, DiskTrouble, Domain, Gateway, Limits, LocalOptions, Options, PreviewListen, PreviewOptions, ROOT_TOKEN,
-    Rate, SOCKET, TlsFiles,
+    AuthMode, DiskTrouble, Domain, Gateway, Limits, LocalOptions, Options, Origins, PreviewListen, PreviewOptions,
+    ROOT_TOKEN, Rate, SOCKET, TlsFiles,
 };
-use atoll_runtime::{Error, Home};
+use atoll_runtime::{Error, Home, programs};
 use clap::{Args, ValueEnum};
 use tokio::signal::unix::SignalKind;
 use tracing_subscriber::EnvFilter;
@@ -87,6 +87,11 @@ pub(crate) struct Arguments {
     /// Ask for no token: whoever can connect may do everything. Only on loopback.
     #[arg(long)]
     no_auth: bool,
+
+    /// Let pages of this origin, such as https://app.example.org, use the API with a token; may be given more than once
+    /// [default: none but the server's own].
+    #[arg(long, value_name = "ORIGIN", conflicts_with = "no_auth")]
+    allow_origin: Vec<String>,
 
     /// Stop a sandbox when nobody used it for so long, unless it says otherwise [default: never].
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
@@ -200,6 +205,13 @@ fn failure(what: &str, error: &std::io::Error) -> Error {
     Error::Internal { what: format!("failed to {what}: {error}") }
 }
 
+/// The role of an agent, and the programs that all agents of this server share.
+fn agent_arguments() -> Result<Vec<String>, Error> {
+    let shared = programs::share().map_err(|error| failure("make the programs that run inside", &error))?;
+    let paths = shared.into_iter().map(|path| path.to_string_lossy().into_owned());
+    Ok(std::iter::once(spare::NAME.to_owned()).chain(paths).collect())
+}
+
 fn options(arguments: Arguments) -> Result<Options, Error> {
     let is_local = arguments.listen.iter().all(|address| address.ip().is_loopback());
     if arguments.no_auth && !is_local {
@@ -222,7 +234,7 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
         rate: (arguments.rate > 0).then_some(Rate { per_second: rate, burst: rate * 10.0 }),
         local: LocalOptions {
             program,
-            arguments: vec![spare::NAME.to_owned()],
+            arguments: agent_arguments()?,
             warm: arguments.warm,
             remove: atoll_isolation::remove_directory,
         },
@@ -230,6 +242,7 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
         sandboxes_max: arguments.max_sandboxes,
         limits: Limits { head_within: arguments.head_timeout.unwrap_or(limits.head_within), ..limits },
         preview: PreviewOptions { listen: previews, domain: Domain::parse(&arguments.preview_domain).map_err(told)? },
+        origins: Origins::parse(&arguments.allow_origin).map_err(told)?,
         document: api::DOCUMENT,
     })
 }

@@ -12,7 +12,7 @@ use std::process::ExitCode;
 use atoll_agent::{Agent, Listener};
 use atoll_isolation::sys::process;
 use atoll_protocol::{SandboxSpec, SpareOrder, SparePrepared};
-use atoll_runtime::{Error, Home, Host, Prepared, Storage};
+use atoll_runtime::{Error, Home, Host, Prepared, Storage, programs};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::SignalKind;
 
@@ -20,7 +20,7 @@ use super::agent::{failure, ready, serve_until_told};
 use crate::interrupts::Interrupts;
 use crate::{detach, exit, printer};
 
-/// The first argument.
+/// The first argument. Behind it stand the paths of the programs that the server shares.
 pub(crate) const NAME: &str = "spare-agent";
 
 /// What is to be served.
@@ -38,6 +38,7 @@ pub(crate) fn run() -> ExitCode {
 }
 
 fn work() -> Result<u8, Error> {
+    programs::take(std::env::args_os().skip(2));
     let host = Host::new(Home::discover()?)?.making_here();
     // One thread serves: a request then wakes nobody but the one who answers it, and an idle agent is small. What takes
     // long, large answers and files, is done by others.

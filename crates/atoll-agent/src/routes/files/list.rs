@@ -89,7 +89,8 @@ pub(in crate::routes) struct HowToList {
     sorted: bool,
     /// The `next` of the page before.
     after: Option<String>,
-    /// Entries of a page (1000, at most 10000), or of a stream (all).
+    /// Entries of a page (1000, never more than 10000), or of a stream (all).
+    #[param(minimum = 1)]
     limit: Option<u64>,
     /// The user to list as.
     user: Option<String>,
@@ -124,10 +125,11 @@ pub(in crate::routes) async fn list(
         return Err(Refusal::invalid("query: sorted: a page needs the order of names")
             .hint("ask for a stream: `accept: application/x-ndjson`"));
     }
-    if !lines && !(1..=PAGE_MAX).contains(&limit.unwrap_or(PAGE)) {
-        return Err(Refusal::invalid(format!("query: limit: a page has 1 to {PAGE_MAX} entries")));
+    if limit == Some(0) {
+        return Err(Refusal::invalid("query: limit: at least one"));
     }
-    let limit = if lines { limit } else { Some(limit.unwrap_or(PAGE)) };
+    // Of a longer list, `next` tells the rest.
+    let limit = if lines { limit } else { Some(limit.unwrap_or(PAGE).min(PAGE_MAX)) };
     let options = ListOptions { depth, hidden, sorted, after, limit };
     let entries = agent.sandbox().files(user).list(&path, options).await?;
     if lines { Ok(stream_of(entries)) } else { Ok(Json(page(entries).await?).into_response()) }

@@ -3,6 +3,7 @@
 mod bypass;
 mod changes;
 mod clients;
+mod git;
 mod names;
 mod outside;
 mod secrets;

@@ -3,8 +3,6 @@
 //! What is left of such a request lies between its answer and the next one. A little is read and thrown away; with more,
 //! the connection is closed behind the answer, which says so: a client that keeps connections must know before it sends
 //! another request, which would then be lost. Closing while a client still writes would lose the answer itself.
-//!
-//! An agent does the same for its own clients. The two share no crate that knows of HTTP.
 
 use std::pin::Pin;
 use std::task::{Context, Poll, ready};
@@ -12,11 +10,11 @@ use std::time::Duration;
 
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
-use axum::http::header::CONNECTION;
-use axum::http::{HeaderValue, StatusCode};
 use axum::middleware::Next;
 use axum::response::Response;
 use bytes::Bytes;
+use http::header::CONNECTION;
+use http::{HeaderValue, StatusCode};
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Frame, SizeHint};
 use tokio::sync::oneshot;
@@ -27,7 +25,7 @@ const UNREAD_MAX: usize = 256 * 1024;
 const READ_WITHIN: Duration = Duration::from_secs(2);
 
 /// Reads what the route did not, or tells that the connection ends here.
-pub(crate) async fn settle(request: Request, next: Next) -> Response {
+pub async fn settle(request: Request, next: Next) -> Response {
     if request.body().is_end_stream() {
         return next.run(request).await;
     }

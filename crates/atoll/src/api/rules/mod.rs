@@ -1,7 +1,12 @@
 //! What a request must keep to and the types alone do not say, so that the document refuses what the server refuses.
 //!
 //! A rule is merged into the schema that it names. Each has its check in the runtime or the gateway; schemathesis holds
-//! one against the other.
+//! one against the other. What a text means (that a pattern can be read, that a directory is not copied into itself) is
+//! no rule of its form; `scripts/schemathesis` lists those.
+
+mod files;
+mod git;
+mod network;
 
 use serde_json::{Value, json};
 
@@ -55,31 +60,47 @@ const SHELL_OPTIONS: [&str; 23] = [
 
 /// Merges every rule into the document.
 pub(super) fn add(document: &mut Value) {
-    for (name, rule) in schemas().into_iter().chain(previews()) {
-        merge(&mut document["components"]["schemas"][name], &rule);
+    let all = [schemas(), previews(), files::schemas(), git::schemas(), network::schemas()].concat();
+    for (name, rule) in all {
+        let schema = document.pointer_mut(&format!("/components/schemas/{name}"));
+        let schema = schema.unwrap_or_else(|| panic!("there is no {name}"));
+        for property in rule["properties"].as_object().into_iter().flatten().map(|(property, _)| property) {
+            assert!(schema["properties"].get(property).is_some(), "{name} has no {property}");
+        }
+        merge(schema, &rule);
     }
     for (operation, name, rule) in parameters() {
         let all = document.pointer_mut(&format!("{operation}/parameters")).and_then(Value::as_array_mut);
         let one = all.into_iter().flatten().find(|parameter| parameter["name"] == name);
         merge(&mut one.unwrap_or_else(|| panic!("{operation} has no {name}"))["schema"], &rule);
     }
-    number_ports(&mut document["paths"]);
+    let everywhere = [numbers(), files::everywhere(), network::everywhere()].concat();
+    wherever(&mut document["paths"], &everywhere);
     for (operation, body) in bodies() {
         let place = document.pointer_mut(&format!("{operation}/requestBody{}", super::made::JSON_SCHEMA));
         *place.unwrap_or_else(|| panic!("nothing is at {operation}")) = body;
     }
 }
 
+/// A parameter that keeps to the same rule in every request: where it is, its name, the rule.
+type Everywhere = (&'static str, &'static str, Value);
+
 /// Wherever a path names a port, it is a number that a port can have.
-fn number_ports(value: &mut Value) {
+fn numbers() -> Vec<Everywhere> {
+    vec![("path", "port", json!({ "type": "integer", "minimum": 1, "maximum": 65_535 }))]
+}
+
+fn wherever(value: &mut Value, rules: &[Everywhere]) {
     match value {
-        Value::Object(object)
-            if object.get("in") == Some(&json!("path")) && object.get("name") == Some(&json!("port")) =>
-        {
-            object.insert("schema".to_owned(), json!({ "type": "integer", "minimum": 1, "maximum": 65_535 }));
+        Value::Object(object) => {
+            let is = |key: &str, wanted: &str| object.get(key).and_then(Value::as_str) == Some(wanted);
+            let rule = rules.iter().find(|(place, name, _)| is("in", place) && is("name", name));
+            match rule {
+                Some((.., rule)) => merge(&mut object["schema"], rule),
+                None => object.values_mut().for_each(|value| wherever(value, rules)),
+            }
         }
-        Value::Object(object) => object.values_mut().for_each(number_ports),
-        Value::Array(all) => all.iter_mut().for_each(number_ports),
+        Value::Array(all) => all.iter_mut().for_each(|value| wherever(value, rules)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -185,6 +206,7 @@ fn schemas() -> Vec<(&'static str, Value)> {
         ("ProcessId", json!({ "pattern": ID, "not": { "enum": ["kill"] } })),
         ("SessionId", json!({ "pattern": ID })),
         ("TerminalId", json!({ "pattern": ID })),
+        ("WatchId", json!({ "pattern": ID })),
         ("Signal", json!({ "pattern": SIGNAL })),
         ("ExecRequest", exec),
         ("StartRequest", command()),
@@ -286,8 +308,10 @@ fn parameters() -> Vec<(&'static str, &'static str, Value)> {
 /// Bodies that keep to more than their type does everywhere.
 fn bodies() -> Vec<(&'static str, Value)> {
     let nothing = || json!({ "type": "null" });
-    // The user and the memory are those of the session.
-    let command = json!({ "properties": { "env": shell_variables(), "user": nothing(), "memory_bytes": nothing() } });
+    // The user, the memory and the way out are those of the session.
+    let command = json!({ "properties": {
+        "env": shell_variables(), "user": nothing(), "memory_bytes": nothing(), "network": nothing(),
+    } });
     let mut queued = command.clone();
     merge(&mut queued, &json!({ "properties": { "restart": { "enum": ["never"] }, "ready": nothing() } }));
     let begun = json!({ "properties": { "env": { "propertyNames": { "pattern": SHELL_VARIABLE } } } });

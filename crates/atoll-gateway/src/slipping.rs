@@ -6,22 +6,25 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
+use axum::response::Response;
 use bytes::Bytes;
+use hyper::Version;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
+use crate::lines::{Line, Socket};
 use crate::passage::{Passage, STAND_IN};
 use crate::proxy::Held;
 
 /// Answers below this are as fast copied.
-pub(super) const LARGE: u64 = 1024 * 1024;
+const LARGE: u64 = 1024 * 1024;
 
 /// A request below this is better copied: its connection can be kept for the next one.
-pub(super) const LARGE_UP: u64 = 8 * 1024 * 1024;
+pub(crate) const LARGE_UP: u64 = 8 * 1024 * 1024;
 
 /// From one connection to another, so many bytes.
 #[derive(Debug)]
 struct Between {
-    from: Arc<Passage>,
+    from: Socket,
     to: Arc<Passage>,
     into: OwnedFd,
     left: u64,
@@ -30,7 +33,7 @@ struct Between {
 impl Between {
     /// The next piece, while there is one to come.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Frame<Bytes>>> {
-        match ready!(self.from.poll_fill(context, &self.to, &self.into, self.left))? {
+        match ready!(self.to.poll_fill(context, &self.from, &self.into, self.left))? {
             // Less than was promised: nobody must take it for all.
             0 => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
             moved => {
@@ -43,7 +46,7 @@ impl Between {
 
 /// The body of a large answer.
 #[derive(Debug)]
-pub(super) struct Slipping {
+struct Slipping {
     between: Between,
     /// What was read already, before this began: copied.
     early: Vec<Bytes>,
@@ -51,7 +54,7 @@ pub(super) struct Slipping {
 }
 
 /// What was read of an answer's body by whoever read its head.
-pub(super) fn take_early(body: &mut Incoming) -> Vec<Bytes> {
+fn take_early(body: &mut Incoming) -> Vec<Bytes> {
     let mut context = Context::from_waker(Waker::noop());
     let mut early = Vec::new();
     while let Poll::Ready(Some(Ok(frame))) = Pin::new(&mut *body).poll_frame(&mut context) {
@@ -60,17 +63,40 @@ pub(super) fn take_early(body: &mut Incoming) -> Vec<Bytes> {
     early
 }
 
-impl Slipping {
-    /// The rest of an answer of `length` bytes, of which some were read `early`.
-    pub(super) fn new(
-        (program, client): (Arc<Passage>, Arc<Passage>),
-        into: OwnedFd,
-        early: Vec<Bytes>,
-        length: u64,
-        held: Held,
-    ) -> Self {
+/// Room for one more answer, if it can go past us: a large one whose length is known, from a socket of ours to another, to
+/// a client that speaks HTTP/1.1.
+pub(crate) fn room(
+    client: &Arc<Passage>,
+    line: &Line,
+    response: &hyper::Response<Incoming>,
+    spoken: Version,
+) -> Option<Room> {
+    let length = response.body().size_hint().exact().filter(|length| *length >= LARGE)?;
+    if !line.is_socket() || client.is_held() || spoken != Version::HTTP_11 {
+        return None;
+    }
+    Some(Room { client: Arc::clone(client), into: client.open()?, length })
+}
+
+/// See [`room`].
+#[derive(Debug)]
+pub(crate) struct Room {
+    client: Arc<Passage>,
+    into: OwnedFd,
+    length: u64,
+}
+
+impl Room {
+    /// The answer, with a body of which bytes are seen by nobody.
+    pub(crate) fn pass(self, line: Line, response: hyper::Response<Incoming>, held: Held) -> io::Result<Response> {
+        let (parts, mut body) = response.into_parts();
+        let mut early = take_early(&mut body);
+        let (from, rest) = line.into_socket().ok_or(io::ErrorKind::NotConnected)?;
+        early.push(rest);
         let early = early.into_iter().rev().filter(|bytes| !bytes.is_empty()).collect();
-        Self { between: Between { from: program, to: client, into, left: length }, early, _held: held }
+        let between = Between { from, to: self.client, into: self.into, left: self.length };
+        let slipping = Slipping { between, early, _held: held };
+        Ok(Response::from_parts(parts, axum::body::Body::new(slipping)))
     }
 }
 
@@ -104,7 +130,8 @@ impl Body for Slipping {
 
 /// The body of a large request.
 #[derive(Debug)]
-pub(super) struct Rising<B> {
+pub(crate) struct Rising<B> {
+    client: Arc<Passage>,
     between: Between,
     /// As hyper reads it, for as long as it has some.
     body: B,
@@ -113,9 +140,10 @@ pub(super) struct Rising<B> {
 
 impl<B> Rising<B> {
     /// A request's body of `length` bytes, on its way from the client to the program.
-    pub(super) fn new((client, program): (Arc<Passage>, Arc<Passage>), into: OwnedFd, body: B, length: u64) -> Self {
+    pub(crate) fn new((client, program): (Arc<Passage>, Arc<Passage>), into: OwnedFd, body: B, length: u64) -> Self {
         client.hold();
-        Self { between: Between { from: client, to: program, into, left: length }, body, is_dry: false }
+        let from = Socket::Tcp(Arc::clone(&client));
+        Self { client, between: Between { from, to: program, into, left: length }, body, is_dry: false }
     }
 
     fn passed(&mut self, bytes: usize) {
@@ -125,7 +153,7 @@ impl<B> Rising<B> {
 
 impl<B> Drop for Rising<B> {
     fn drop(&mut self) {
-        self.between.from.past();
+        self.client.past();
     }
 }
 
@@ -147,7 +175,7 @@ impl<B: Body<Data = Bytes, Error = axum::Error> + Unpin> Body for Rising<B> {
                 }
                 return Poll::Ready(frame);
             }
-            ready!(self.between.from.poll_dry(context));
+            ready!(self.client.poll_dry(context));
             self.is_dry = true;
         }
         self.between.poll(context).map(|frame| Some(frame.map_err(axum::Error::new)))

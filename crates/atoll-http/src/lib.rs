@@ -1,0 +1,7 @@
+//! What our HTTP servers do alike, whatever they serve: an agent and a gateway share this and nothing else.
+//!
+//! Knows no sandbox, no route and no token.
+
+mod unread;
+
+pub use unread::settle;

@@ -1,0 +1,120 @@
+//! Files, what is done to them, and watches.
+
+use serde_json::{Value, json};
+
+use super::{BASE64, Everywhere, either, merge, not_both};
+
+/// What the kernel takes for a path.
+const PATH: &str = "^[^\\u0000]+$";
+
+/// Permission bits.
+const MODE: &str = "^(0o)?0*[0-7]{1,4}$";
+
+/// Tags, in quotes or not.
+const TAGS: &str = "^[\\t -~]*$";
+
+fn path() -> Value {
+    json!({ "pattern": PATH })
+}
+
+fn base64() -> Value {
+    json!({ "pattern": BASE64, "minLength": 4 })
+}
+
+pub(super) fn globs() -> Value {
+    json!({ "items": { "format": "glob" } })
+}
+
+/// A path that must be given, in one of two ways.
+fn at() -> Value {
+    json!({
+        "oneOf": either("path", "path_base64"),
+        "properties": { "path": path(), "path_base64": base64() },
+    })
+}
+
+/// The same with more to it.
+fn at_and(more: &Value) -> Value {
+    let mut all = at();
+    merge(&mut all, more);
+    all
+}
+
+/// A directory that is `/workspace` if none is given.
+fn below(more: &Value) -> Value {
+    let mut all = json!({
+        "anyOf": not_both("path", "path_base64"),
+        "properties": { "path": path(), "path_base64": base64(), "exclude": globs() },
+    });
+    merge(&mut all, more);
+    all
+}
+
+pub(super) fn everywhere() -> Vec<Everywhere> {
+    vec![
+        ("query", "path", path()),
+        ("query", "mode", json!({ "pattern": MODE })),
+        ("query", "after", json!({ "pattern": BASE64 })),
+        ("query", "depth", json!({ "minimum": 1, "maximum": 256 })),
+        ("query", "include", globs()),
+        ("query", "exclude", globs()),
+        // `null` is no text that a header could have.
+        ("header", "last-event-id", json!({ "type": "integer" })),
+        ("header", "if-match", json!({ "pattern": TAGS })),
+        ("header", "if-none-match", json!({ "pattern": TAGS })),
+    ]
+}
+
+pub(super) fn schemas() -> Vec<(&'static str, Value)> {
+    let from_to = json!({
+        "allOf": [{ "oneOf": either("from", "from_base64") }, { "oneOf": either("to", "to_base64") }],
+        "properties": { "from": path(), "from_base64": base64(), "to": path(), "to_base64": base64() },
+    });
+    let link = json!({
+        "allOf": [{ "oneOf": either("path", "path_base64") }, { "oneOf": either("target", "target_base64") }],
+        "properties": {
+            "path": path(), "path_base64": base64(), "target": path(), "target_base64": base64(),
+        },
+    });
+    let mode = json!({ "properties": { "mode": { "pattern": MODE } } });
+    let written = json!({
+        "anyOf": [
+            { "properties": { "if_absent": { "const": false } } }, { "properties": { "if_match": { "type": "null" } } },
+        ],
+        "properties": { "mode": { "pattern": MODE } },
+    });
+    let edit = json!({ "properties": { "edits": { "minItems": 1, "maxItems": 1000 } } });
+    vec![
+        ("WriteFileRequest", at_and(&written)),
+        ("MakeDirectoryRequest", at_and(&mode)),
+        ("ModeRequest", at_and(&mode)),
+        ("EditRequest", at_and(&edit)),
+        ("EditText", replacement()),
+        ("FromToRequest", from_to),
+        ("SymlinkRequest", link),
+        (
+            "SearchRequest",
+            below(&json!({ "properties": {
+                "include": globs(),
+                "pattern": { "format": "regex", "minLength": 1, "maxLength": 64 * 1024 },
+            } })),
+        ),
+        (
+            "GlobRequest",
+            below(&json!({ "properties": {
+                "patterns": { "minItems": 1, "items": { "format": "glob", "pattern": "^[^/]" } },
+                "max_matches": { "maximum": 100_000 },
+            } })),
+        ),
+        ("WatchRequest", at_and(&json!({ "properties": { "include": globs(), "exclude": globs() } }))),
+    ]
+}
+
+fn replacement() -> Value {
+    json!({
+        "anyOf": [
+            { "properties": { "all": { "const": false } } }, { "properties": { "count": { "type": "null" } } },
+        ],
+        "properties": { "old": { "minLength": 1 }, "count": { "minimum": 1 } },
+    })
+}
