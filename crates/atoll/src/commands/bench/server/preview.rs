@@ -85,6 +85,8 @@ impl Drop for Served {
         drop(self.child.kill());
         drop(self.child.wait());
         drop(fs::remove_dir_all(&self.dir));
+        // What all of one figure share, with the last of them.
+        drop(self.dir.parent().map(fs::remove_dir));
     }
 }
 
@@ -211,7 +213,7 @@ fn head(bytes: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// One request, on a connection that is warm.
-fn word<'a>(mut client: Client, kept: Option<(Served, Served)>) -> Prepared<'a> {
+fn word<'a>(mut client: Client, kept: Vec<Served>) -> Prepared<'a> {
     Prepared::new(move || {
         let _alive = &kept;
         client.refresh()?;
@@ -226,7 +228,7 @@ enum Bulk {
     Up,
 }
 
-fn large<'a>(mut client: Client, bulk: Bulk, kept: Option<(Served, Served)>) -> Prepared<'a> {
+fn large<'a>(mut client: Client, bulk: Bulk, kept: Vec<Served>) -> Prepared<'a> {
     Prepared::new(move || {
         let _alive = &kept;
         client.refresh()?;
@@ -260,18 +262,26 @@ fn loopback<'a>() -> Prepared<'a> {
     })
 }
 
+/// The program of the large figures on the host, with nobody in between.
+fn direct() -> Result<(Client, Vec<Served>), BenchError> {
+    let under = std::env::temp_dir().join(format!("atoll-bench-direct-{}", std::process::id()));
+    let port = free_port()?;
+    let served = Served::bulk(&under, port)?;
+    Ok((Client::new(port, "localhost")?, vec![served]))
+}
+
 impl<'a> Figures<'a> {
     /// A program of the host behind nginx.
     fn proxied(
         &self,
         called: &str,
         behind: impl FnOnce(&Path, u16) -> Result<Served, BenchError>,
-    ) -> Result<(Client, Option<(Served, Served)>), BenchError> {
+    ) -> Result<(Client, Vec<Served>), BenchError> {
         let under = std::env::temp_dir().join(format!("atoll-bench-nginx-{}-{called}", std::process::id()));
         let (app, front) = (free_port()?, free_port()?);
         let behind = behind(&under, app)?;
         let before = Served::nginx(&under, "proxy", front, |dir| proxy(front, app, dir))?;
-        Ok((Client::new(front, "localhost")?, Some((before, behind))))
+        Ok((Client::new(front, "localhost")?, vec![before, behind]))
     }
 
     /// A program in the sandbox that stands, behind the server.
@@ -298,7 +308,7 @@ impl<'a> Figures<'a> {
             exec nginx -p /workspace/nginx -c /workspace/nginx/conf -e /workspace/nginx/log";
         let env = json!({ "CONF": program(PORT, "/workspace/nginx") });
         let command = json!({ "command": command, "env": env, "id": "nginx" });
-        let subject = self.previewed("nginx", PORT, &command).map(|client| word(client, None));
+        let subject = self.previewed("nginx", PORT, &command).map(|client| word(client, Vec::new()));
         Figure::new(name, Unit::Latency)
             .rounds(self.rounds * 3)
             .warm_up(10)
@@ -325,12 +335,19 @@ impl<'a> Figures<'a> {
         let argv = ["/usr/bin/python3", "-c", BULK, &port.to_string(), &PIECE.to_string()];
         let subject = self.previewed(&id, port, &json!({ "argv": argv, "id": id }));
         let proxied = self.proxied(&id, Served::bulk);
+        let floor = match bulk {
+            Bulk::Down => Contender::floor("loopback", Ok(loopback())),
+            // How fast a program reads is its own affair, so it is the same one.
+            Bulk::Up => {
+                Contender::floor("the program itself", direct().map(|(client, kept)| large(client, bulk, kept)))
+            }
+        };
         Figure::new(name, Unit::Throughput)
             .rounds((self.rounds / 5).max(6))
             .warm_up(1)
-            .with(Contender::floor("loopback", Ok(loopback())))
+            .with(floor)
             .with(
-                Contender::subject("preview", subject.map(|client| large(client, bulk, None)))
+                Contender::subject("preview", subject.map(|client| large(client, bulk, Vec::new())))
                     .target(Target::at_least_share_of_floor(0.6)),
             )
             .with(Contender::alternative("nginx proxy_pass", proxied.map(|(client, kept)| large(client, bulk, kept))))
