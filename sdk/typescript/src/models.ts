@@ -1898,6 +1898,12 @@ export interface WaitRequest {
 /** What happened. */
 export type WatchChange = "created" | "modified" | "attributes" | "removed" | "renamed" | "overflow" | "settled" | "gone";
 
+/** The last event of a stream. */
+export interface WatchEnd {
+  /** The cursor behind the last event. */
+  readonly cursor: number;
+}
+
 /** One thing that happened. */
 export interface WatchEvent {
   /** What. */
@@ -1915,6 +1921,9 @@ export interface WatchEvent {
   /** The same exactly, if it is no UTF-8. */
   readonly pathBase64?: string | undefined;
 }
+
+/** What a watch's client is told over a WebSocket, a text frame each. */
+export type WatchFrame = { change: WatchEvent } | { end: WatchEnd } | { error: ErrorBody };
 
 /** Names a watch within its sandbox. */
 export type WatchId = string;
@@ -2599,7 +2608,9 @@ export interface Types {
   WaitAnswer: WaitAnswer;
   WaitFor: WaitFor;
   WaitRequest: WaitRequest;
+  WatchEnd: WatchEnd;
   WatchEvent: WatchEvent;
+  WatchFrame: WatchFrame;
   WatchInfo: WatchInfo;
   WatchList: WatchList;
   WatchPage: WatchPage;
@@ -2779,7 +2790,9 @@ export const shapes = {
   WaitAnswer: { fields: [["end", "end", "EndRecord"], ["found", "found", "LogMatch"]] },
   WaitFor: { choice: [["log", "log", "LogCondition"], ["port", "port", "PortCondition"]] },
   WaitRequest: { fields: [["for", "for", "WaitFor"], ["timeout", "timeout_ms"]] },
+  WatchEnd: { fields: [["cursor", "cursor"]] },
   WatchEvent: { fields: [["change", "change"], ["cursor", "cursor"], ["directory", "directory"], ["from", "from"], ["fromBase64", "from_base64"], ["path", "path"], ["pathBase64", "path_base64"]] },
+  WatchFrame: { choice: [["change", "change", "WatchEvent"], ["end", "end", "WatchEnd"], ["error", "error", "ErrorBody"]] },
   WatchInfo: { fields: [["createdAt", "created_at", "date"], ["cursor", "cursor"], ["ended", "ended"], ["error", "error", "ErrorBody"], ["id", "id"], ["path", "path"], ["pathBase64", "path_base64"]] },
   WatchList: { fields: [["watches", "watches", "WatchInfo[]"]] },
   WatchPage: { fields: [["ended", "ended"], ["error", "error", "ErrorBody"], ["events", "events", "WatchEvent[]"], ["nextCursor", "next_cursor"]] },

@@ -163,7 +163,12 @@ __all__ = [
     "Visibility",
     "WaitAnswer",
     "WatchChange",
+    "WatchEnd",
     "WatchEvent",
+    "WatchFrame",
+    "WatchFrameChange",
+    "WatchFrameEnd",
+    "WatchFrameError",
     "WatchId",
     "WatchInfo",
     "WatchList",
@@ -2219,6 +2224,14 @@ class WaitAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WatchEnd:
+    """The last event of a stream."""
+
+    cursor: int
+    """The cursor behind the last event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchEvent:
     """One thing that happened."""
 
@@ -2242,6 +2255,30 @@ class WatchEvent:
 
     path_base64: str | None = None
     """The same exactly, if it is no UTF-8."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchFrameChange:
+    """Something happened."""
+
+    change: WatchEvent
+    """Something happened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchFrameEnd:
+    """Nothing follows: the directory is gone."""
+
+    end: WatchEnd
+    """Nothing follows: the directory is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchFrameError:
+    """Nothing follows: it failed."""
+
+    error: ErrorBody
+    """Nothing follows: it failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2335,3 +2372,6 @@ TerminalCommand = Union[TerminalCommandResize, TerminalCommandSignal]
 
 TerminalFrame = Union[TerminalFrameReady, TerminalFrameResize, TerminalFrameTruncated, TerminalFrameExit, TerminalFrameError]
 """What a terminal's client is told in text frames."""
+
+WatchFrame = Union[WatchFrameChange, WatchFrameEnd, WatchFrameError]
+"""What a watch's client is told over a WebSocket, a text frame each."""
