@@ -35,6 +35,7 @@ use crate::{request_id, routes};
         atoll_protocol::ArchiveExisting,
         atoll_protocol::AttachCommand,
         atoll_protocol::AttachEvent,
+        atoll_protocol::GitProgress,
         atoll_protocol::TerminalCommand,
         atoll_protocol::TerminalFrame,
         atoll_protocol::WatchFrame,

@@ -40,7 +40,8 @@ pub use process::OutputRange;
 pub use upload::NewFile;
 pub use watch::Watching;
 
-/// The example in the document is compiled.
+/// The examples on the pages are compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/http-api.md")]
-struct Document;
+#[doc = include_str!("../../../docs/server.md")]
+struct Pages;

@@ -6,11 +6,13 @@
 //!
 //! How the parts meet: `server` takes connections, `routes` takes requests apart, `auth` says who asks, `fleet` knows
 //! every sandbox and has one task for each, `placement` starts and finds agents, `proxy` passes requests on to them
-//! over `lines`, `preview` shows what listens inside, `registry` remembers.
+//! over `lines`, `preview` shows what listens inside, `registry` remembers. `bridge` speaks the dialect of a peer, in terms of
+//! all that.
 
 mod app;
 mod ask;
 mod auth;
+mod bridge;
 mod clock;
 mod error;
 mod fleet;
@@ -27,9 +29,10 @@ mod routes;
 mod server;
 
 pub use auth::{Mode as AuthMode, Rate};
+pub use bridge::openapi as bridge_openapi;
 pub use error::{Difference, DiskTrouble, Error};
 pub use gateway::{Gateway, Options, PreviewOptions, ROOT_TOKEN, SOCKET};
 pub use placement::{Local, LocalOptions};
 pub use preview::Domain;
-pub use routes::openapi;
+pub use routes::{Origins, openapi};
 pub use server::{Limits, PreviewListen, TlsFiles};

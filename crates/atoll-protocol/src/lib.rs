@@ -4,6 +4,7 @@
 //! on none of them. New fields are optional, new kinds are new variants; nothing is `untagged` or `flatten`ed, so a
 //! message always says what it is.
 
+mod advice;
 mod attach;
 mod cast;
 mod end;

@@ -652,6 +652,18 @@ export interface GitLogRequest {
   readonly user?: string | undefined;
 }
 
+/** How far git is. */
+export interface GitProgress {
+  /** In pieces. */
+  readonly done: number;
+  /** How much of it is done. */
+  readonly percent: number;
+  /** What it does: `Receiving objects`. */
+  readonly phase: string;
+  /** Of so many. */
+  readonly total: number;
+}
+
 /** What to fetch into a repository. */
 export interface GitPullRequest {
   /** Which branch; else the one that is followed. */
@@ -2513,6 +2525,7 @@ export interface Types {
   GitDiffRequest: GitDiffRequest;
   GitLog: GitLog;
   GitLogRequest: GitLogRequest;
+  GitProgress: GitProgress;
   GitPullRequest: GitPullRequest;
   GitPulled: GitPulled;
   GitPushRequest: GitPushRequest;
@@ -2695,6 +2708,7 @@ export const shapes = {
   GitDiffRequest: { fields: [["context", "context"], ["from", "from"], ["path", "path"], ["paths", "paths"], ["staged", "staged"], ["to", "to"], ["user", "user"]] },
   GitLog: { fields: [["commits", "commits", "GitCommitInfo[]"]] },
   GitLogRequest: { fields: [["from", "from"], ["limit", "limit"], ["path", "path"], ["paths", "paths"], ["user", "user"]] },
+  GitProgress: { fields: [["done", "done"], ["percent", "percent"], ["phase", "phase"], ["total", "total"]] },
   GitPullRequest: { fields: [["branch", "branch"], ["credentials", "credentials", "GitCredentials"], ["path", "path"], ["remote", "remote"], ["timeout", "timeout_ms"], ["user", "user"]] },
   GitPulled: { fields: [["commit", "commit"], ["updated", "updated"]] },
   GitPushRequest: { fields: [["branch", "branch"], ["credentials", "credentials", "GitCredentials"], ["force", "force"], ["path", "path"], ["remote", "remote"], ["setUpstream", "set_upstream"], ["timeout", "timeout_ms"], ["user", "user"]] },

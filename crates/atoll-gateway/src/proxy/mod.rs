@@ -65,6 +65,17 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request)
     Ok(response)
 }
 
+/// A connection to the sandbox's agent for who speaks over it as nobody else does. The sandbox is in use for as long as what
+/// comes with it is held; it is started if need be.
+pub(crate) async fn wire(app: &App, name: &SandboxName) -> Result<(Wire, Held), Error> {
+    let handle = app.fleet.get(name)?;
+    let held = Held::new(handle.enter(), None);
+    let agent = handle.reach(name, Need::Run).await?;
+    let way = Way { app, name, handle: &handle, came_by: Version::HTTP_11, passage: None };
+    let (wire, _) = way.connect(agent).await?;
+    Ok((wire, held))
+}
+
 /// Whether an agent has a use for the method. What it refuses needs no sandbox that runs.
 fn is_served(method: &Method) -> bool {
     // CONNECT: a WebSocket over HTTP/2.

@@ -61,6 +61,7 @@ __all__ = [
     "GitCommitted",
     "GitDiff",
     "GitLog",
+    "GitProgress",
     "GitPulled",
     "GitPushed",
     "GitPushedRef",
@@ -999,6 +1000,23 @@ class GitLog:
 
     commits: list[GitCommitInfo]
     """Newest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitProgress:
+    """How far git is."""
+
+    done: int
+    """In pieces."""
+
+    percent: int
+    """How much of it is done."""
+
+    phase: str
+    """What it does: `Receiving objects`."""
+
+    total: int
+    """Of so many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
