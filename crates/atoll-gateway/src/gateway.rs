@@ -10,7 +10,7 @@ use tokio::sync::watch;
 
 use crate::app::App;
 use crate::auth::{Auth, Mode, Rate};
-use crate::fleet::{Fleet, Ground};
+use crate::fleet::{Fleet, Ground, Traffic};
 use crate::metrics::Metrics;
 use crate::placement::{Local, LocalOptions, Placement};
 use crate::preview::{Domain, Signer, Site};
@@ -97,6 +97,7 @@ impl Gateway {
             registry: registry.clone(),
             disk,
             metrics: Arc::clone(&metrics),
+            traffic: Traffic::default(),
             default_sleep_ms: options.sleep_after.and_then(|after| u64::try_from(after.as_millis()).ok()),
             sandboxes_max: options.sandboxes_max,
         })

@@ -27,6 +27,7 @@ mod random;
 mod registry;
 mod routes;
 mod server;
+mod slipping;
 
 pub use auth::{Mode as AuthMode, Rate};
 pub use bridge::openapi as bridge_openapi;

@@ -1,11 +1,13 @@
-//! Large answers over plain connections go past us: from the socket of an agent, or of a program inside, to the client's
-//! by way of a pipe, so that their bytes are moved by the kernel and never copied here (splice(2)). Half of what a copying
-//! proxy costs is copying.
+//! Large bodies over plain connections go past us: from one socket to the other by way of a pipe, so that their bytes are
+//! moved by the kernel and never copied here (splice(2)). Half of what a copying proxy costs is copying.
 //!
-//! hyper writes the answer all the same. Its body gives pieces that only stand for bytes: they have their length, and lie
-//! in a place of memory where nothing else does. The client's connection, which is ours ([`Slipway`]), knows them by that
-//! place, and moves as many bytes out of the pipe instead. Both ends of a pipe belong to one answer of one connection, and
-//! the next piece is made when the last one has left, so that what is written is always what was read.
+//! hyper writes such a body all the same. It gives pieces that only stand for bytes: they have their length, and lie in a
+//! place of memory where nothing else does. The connection that is written to, which is ours ([`Slipway`]), knows them by
+//! that place, and moves as many bytes out of the pipe instead. Both ends of a pipe belong to one body on one connection,
+//! and the next piece is made when the last one has left, so that what is written is always what was read.
+//!
+//! An answer comes from a connection that hyper has let go of. A request's body comes from one that hyper still reads: it
+//! is made to wait (`Passage::hold`) and, as it has not seen the body, takes no further request from that connection.
 
 use std::io::{self, IoSlice};
 use std::os::fd::OwnedFd;
@@ -14,39 +16,40 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
-use axum::response::Response;
-use bytes::Bytes;
-use hyper::Version;
-use hyper::body::{Body, Frame, Incoming, SizeHint};
+use rustix::net::Shutdown;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::sync::Notify;
 
-use crate::lines::{Line, Socket};
-use crate::proxy::Held;
+use crate::lines::Socket;
 
 /// What goes through the pipe at once. A pipe of this size is what an ordinary user may have (pipe(7)).
-const PIECE: usize = 1024 * 1024;
+pub(crate) const PIECE: usize = 1024 * 1024;
 
 /// Stands for bytes that are in the pipe. Never written anywhere.
-static STAND_IN: [u8; PIECE] = [0; PIECE];
+pub(crate) static STAND_IN: [u8; PIECE] = [0; PIECE];
 
-/// Answers below this are as fast copied.
-const LARGE: u64 = 1024 * 1024;
+/// At once, and pages as they are.
+const FLAGS: SpliceFlags = SpliceFlags::NONBLOCK.union(SpliceFlags::MOVE);
 
 fn stands_in(bytes: &[u8]) -> bool {
     STAND_IN.as_ptr_range().contains(&bytes.as_ptr())
 }
 
-/// What the body of an answer and the client's connection share.
-#[derive(Debug, Default)]
+/// A connection, as bodies that go past us know it.
+#[derive(Debug)]
 pub(crate) struct Passage {
+    socket: TcpStream,
     /// Whether pieces are written as they are. Were they gathered first, what stands for bytes would be taken for them.
     is_vectored: AtomicBool,
     pipe: Mutex<Pipe>,
+    reading: Mutex<Reading>,
+    /// The body that hyper was held for has been read.
+    is_past: Notify,
 }
 
-/// The end from which the client is written to, and what is in it.
+/// The end from which the connection is written to, and what is in it.
 #[derive(Debug, Default)]
 struct Pipe {
     out: Option<OwnedFd>,
@@ -55,13 +58,34 @@ struct Pipe {
     waits: Option<Waker>,
 }
 
+/// Who reads from the connection.
+#[derive(Debug, Default)]
+enum Reading {
+    /// hyper.
+    #[default]
+    Freely,
+    /// Nobody yet: hyper may have some of the body, and whoever waits here takes that first.
+    Held(Option<Waker>),
+    /// Whoever holds: hyper had nothing left, and asked.
+    Dry,
+}
+
 impl Passage {
+    fn new(socket: TcpStream) -> Arc<Self> {
+        let (is_vectored, pipe, reading) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
+        Arc::new(Self { socket, is_vectored, pipe, reading, is_past: Notify::new() })
+    }
+
     fn pipe(&self) -> MutexGuard<'_, Pipe> {
         self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A new pipe for a new answer; `None` if that is not to be had, or the last answer has not left.
-    fn open(&self) -> Option<OwnedFd> {
+    fn reading(&self) -> MutexGuard<'_, Reading> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new pipe for a new body; `None` if that is not to be had, or the last one has not left.
+    pub(crate) fn open(&self) -> Option<OwnedFd> {
         let mut pipe = self.pipe();
         if !self.is_vectored.load(Ordering::Relaxed) || pipe.held > 0 {
             return None;
@@ -72,34 +96,81 @@ impl Passage {
         *pipe = Pipe { out: Some(out), held: 0, waits: None };
         Some(into)
     }
-}
 
-/// A client's connection.
-#[derive(Debug)]
-pub(crate) struct Slipway {
-    client: TcpStream,
-    passage: Arc<Passage>,
-}
+    /// From now on hyper reads nothing more.
+    pub(crate) fn hold(&self) {
+        *self.reading() = Reading::Held(None);
+    }
 
-impl Slipway {
-    pub(crate) fn new(client: TcpStream) -> (Self, Arc<Passage>) {
-        let passage = Arc::new(Passage::default());
-        (Self { client, passage: Arc::clone(&passage) }, passage)
+    /// Whether hyper reads nothing more.
+    pub(crate) fn is_held(&self) -> bool {
+        !matches!(*self.reading(), Reading::Freely)
+    }
+
+    /// Ready when hyper has told everything that it had read.
+    pub(crate) fn poll_dry(&self, context: &mut Context<'_>) -> Poll<()> {
+        match &mut *self.reading() {
+            Reading::Held(waits) => {
+                *waits = Some(context.waker().clone());
+                Poll::Pending
+            }
+            Reading::Freely | Reading::Dry => Poll::Ready(()),
+        }
+    }
+
+    /// The body that hyper was held for has been read.
+    pub(crate) fn past(&self) {
+        self.is_past.notify_one();
+    }
+
+    /// Returns if whoever is on the other side goes away after that. hyper would not notice.
+    pub(crate) async fn gone(&self) {
+        self.is_past.notified().await;
+        if let Ok(1..) = self.socket.peek(&mut [0]).await {
+            std::future::pending().await
+        }
+    }
+
+    /// Moves bytes from another connection into this one's pipe. `Ok(0)` is the end.
+    pub(crate) fn poll_fill(
+        &self,
+        context: &mut Context<'_>,
+        from: &Socket,
+        into: &OwnedFd,
+        most: u64,
+    ) -> Poll<io::Result<usize>> {
+        let mut pipe = self.pipe();
+        if pipe.held > 0 {
+            pipe.waits = Some(context.waker().clone());
+            return Poll::Pending;
+        }
+        loop {
+            ready!(from.poll_read_ready(context))?;
+            let length = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
+            // The pipe is empty, so it is the socket that makes us wait.
+            let moved = from.splice_into(into, length);
+            match moved {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+                Ok(moved) => {
+                    pipe.held = moved;
+                    return Poll::Ready(Ok(moved));
+                }
+            }
+        }
     }
 
     /// Moves bytes out of the pipe, as many as stand for them.
     fn poll_pipe(&self, context: &mut Context<'_>, wanted: usize) -> Poll<io::Result<usize>> {
         loop {
-            ready!(self.client.poll_write_ready(context))?;
-            let mut pipe = self.passage.pipe();
+            ready!(self.socket.poll_write_ready(context))?;
+            let mut pipe = self.pipe();
             let (Some(out), 1..) = (&pipe.out, pipe.held) else {
                 return Poll::Ready(Err(io::Error::other("what stands for bytes has lost them")));
             };
             let length = wanted.min(pipe.held);
-            let moved = self.client.try_io(Interest::WRITABLE, || {
-                let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
-                Ok(splice(out, None, &self.client, None, length, flags)?)
-            });
+            let moved =
+                self.socket.try_io(Interest::WRITABLE, || Ok(splice(out, None, &self.socket, None, length, FLAGS)?));
             match moved {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
@@ -115,21 +186,94 @@ impl Slipway {
             }
         }
     }
+
+    /// Writes once there is room.
+    fn poll_write(
+        &self,
+        context: &mut Context<'_>,
+        write: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.socket.poll_write_ready(context))?;
+            match write(&self.socket) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return Poll::Ready(written),
+            }
+        }
+    }
+}
+
+impl Socket {
+    fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Tcp(passage) => passage.socket.poll_read_ready(context),
+            Self::Agent(socket) => socket.poll_read_ready(context),
+        }
+    }
+
+    fn splice_into(&self, pipe: &OwnedFd, length: usize) -> io::Result<usize> {
+        match self {
+            Self::Tcp(passage) => {
+                let socket = &passage.socket;
+                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, FLAGS)?))
+            }
+            Self::Agent(socket) => {
+                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, FLAGS)?))
+            }
+        }
+    }
+}
+
+/// A connection as hyper uses it.
+#[derive(Debug)]
+pub(crate) struct Slipway(Arc<Passage>);
+
+impl Slipway {
+    pub(crate) fn new(socket: TcpStream) -> Self {
+        Self(Passage::new(socket))
+    }
+
+    /// The same connection, for bodies that go past.
+    pub(crate) fn passage(&self) -> Arc<Passage> {
+        Arc::clone(&self.0)
+    }
+
+    /// What it is.
+    pub(crate) fn socket(&self) -> &TcpStream {
+        &self.0.socket
+    }
 }
 
 impl AsyncRead for Slipway {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().client).poll_read(context, buffer)
+        let Passage { socket, reading, .. } = &*self.0;
+        {
+            let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Reading::Held(waits) = &mut *reading {
+                let waits = waits.take();
+                *reading = Reading::Dry;
+                waits.into_iter().for_each(Waker::wake);
+            }
+            if let Reading::Dry = *reading {
+                return Poll::Pending;
+            }
+        }
+        loop {
+            ready!(socket.poll_read_ready(context))?;
+            match socket.try_read_buf(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return Poll::Ready(read.map(drop)),
+            }
+        }
     }
 }
 
 impl AsyncWrite for Slipway {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
         if stands_in(bytes) && !bytes.is_empty() {
-            return this.poll_pipe(context, bytes.len());
+            return self.0.poll_pipe(context, bytes.len());
         }
-        Pin::new(&mut this.client).poll_write(context, bytes)
+        self.0.poll_write(context, |socket| socket.try_write(bytes))
     }
 
     fn poll_write_vectored(
@@ -137,165 +281,27 @@ impl AsyncWrite for Slipway {
         context: &mut Context<'_>,
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        let this = self.get_mut();
         let begins = pieces.iter().position(|piece| !piece.is_empty()).unwrap_or(pieces.len());
         let pieces = &pieces[begins..];
-        match pieces.iter().position(|piece| stands_in(piece)) {
-            Some(0) => this.poll_pipe(context, pieces[0].len()),
+        let plain = match pieces.iter().position(|piece| stands_in(piece)) {
+            Some(0) => return self.0.poll_pipe(context, pieces[0].len()),
             // What stands before goes first.
-            Some(before) => Pin::new(&mut this.client).poll_write_vectored(context, &pieces[..before]),
-            None => Pin::new(&mut this.client).poll_write_vectored(context, pieces),
-        }
+            Some(before) => &pieces[..before],
+            None => pieces,
+        };
+        self.0.poll_write(context, |socket| socket.try_write_vectored(plain))
     }
 
     fn is_write_vectored(&self) -> bool {
-        self.passage.is_vectored.store(true, Ordering::Relaxed);
+        self.0.is_vectored.store(true, Ordering::Relaxed);
         true
     }
 
-    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().client).poll_flush(context)
+    fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
     }
 
-    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Pin::new(&mut self.get_mut().client).poll_shutdown(context)
-    }
-}
-
-impl Socket {
-    fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Self::Program(socket) => socket.poll_read_ready(context),
-            Self::Agent(socket) => socket.poll_read_ready(context),
-        }
-    }
-
-    fn splice_into(&self, pipe: &OwnedFd, length: usize) -> io::Result<usize> {
-        let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
-        match self {
-            Self::Program(socket) => {
-                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, flags)?))
-            }
-            Self::Agent(socket) => {
-                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, flags)?))
-            }
-        }
-    }
-}
-
-/// The body of a large answer.
-#[derive(Debug)]
-struct Slipping {
-    passage: Arc<Passage>,
-    into: OwnedFd,
-    from: Socket,
-    /// What was read already, before this began: copied.
-    early: Vec<Bytes>,
-    left: u64,
-    _held: Held,
-}
-
-/// What was read of an answer's body by whoever read its head.
-fn take_early(body: &mut Incoming) -> Vec<Bytes> {
-    let mut context = Context::from_waker(Waker::noop());
-    let mut early = Vec::new();
-    while let Poll::Ready(Some(Ok(frame))) = Pin::new(&mut *body).poll_frame(&mut context) {
-        early.extend(frame.into_data().ok());
-    }
-    early
-}
-
-impl Passage {
-    /// Room for one more answer, if it can go past us: a large one whose length is known, from a socket of ours to
-    /// another, to a client that speaks HTTP/1.1.
-    pub(crate) fn room(
-        self: &Arc<Self>,
-        line: &Line,
-        response: &hyper::Response<Incoming>,
-        client: Version,
-    ) -> Option<Room> {
-        let length = response.body().size_hint().exact().filter(|length| *length >= LARGE)?;
-        if !line.is_socket() || client != Version::HTTP_11 {
-            return None;
-        }
-        Some(Room { passage: Arc::clone(self), into: self.open()?, length })
-    }
-}
-
-/// See [`Passage::room`].
-#[derive(Debug)]
-pub(crate) struct Room {
-    passage: Arc<Passage>,
-    into: OwnedFd,
-    length: u64,
-}
-
-impl Room {
-    /// The answer, with a body of which bytes are seen by nobody.
-    pub(crate) fn pass(self, line: Line, response: hyper::Response<Incoming>, held: Held) -> io::Result<Response> {
-        let (parts, mut body) = response.into_parts();
-        let mut early = take_early(&mut body);
-        let (from, rest) = line.into_socket().ok_or(io::ErrorKind::NotConnected)?;
-        early.push(rest);
-        let early = early.into_iter().rev().filter(|bytes| !bytes.is_empty()).collect();
-        let Self { passage, into, length } = self;
-        let slipping = Slipping { passage, into, from, early, left: length, _held: held };
-        Ok(Response::from_parts(parts, axum::body::Body::new(slipping)))
-    }
-}
-
-impl Slipping {
-    fn poll_fill(&mut self, context: &mut Context<'_>) -> Poll<io::Result<usize>> {
-        let mut pipe = self.passage.pipe();
-        if pipe.held > 0 {
-            pipe.waits = Some(context.waker().clone());
-            return Poll::Pending;
-        }
-        loop {
-            ready!(self.from.poll_read_ready(context))?;
-            let length = usize::try_from(self.left).unwrap_or(PIECE).min(PIECE);
-            // The pipe is empty, so it is the socket that makes us wait.
-            let moved = self.from.splice_into(&self.into, length);
-            match moved {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(error)),
-                // Less than was promised: the client must not take it for all.
-                Ok(0) => return Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
-                Ok(moved) => {
-                    pipe.held = moved;
-                    return Poll::Ready(Ok(moved));
-                }
-            }
-        }
-    }
-}
-
-impl Body for Slipping {
-    type Data = Bytes;
-    type Error = io::Error;
-
-    fn poll_frame(
-        mut self: Pin<&mut Self>,
-        context: &mut Context<'_>,
-    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
-        if self.left == 0 {
-            return Poll::Ready(None);
-        }
-        if let Some(mut bytes) = self.early.pop() {
-            bytes.truncate(usize::try_from(self.left).unwrap_or(usize::MAX));
-            self.left -= bytes.len() as u64;
-            return Poll::Ready(Some(Ok(Frame::data(bytes))));
-        }
-        let moved = ready!(self.poll_fill(context))?;
-        self.left -= moved as u64;
-        Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(&STAND_IN[..moved])))))
-    }
-
-    fn is_end_stream(&self) -> bool {
-        self.left == 0
-    }
-
-    fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.left)
+    fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(rustix::net::shutdown(&self.0.socket, Shutdown::Write)?))
     }
 }

@@ -2,6 +2,7 @@
 //! the way there and back.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use axum::body::Body;
@@ -10,8 +11,9 @@ use hyper::body::{Body as _, Frame, Incoming};
 use hyper::client::conn::http1::{self, Connection, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::UnixStream;
 
+use crate::passage::Passage;
 use crate::placement::{Inside, Wire};
 
 /// See the module.
@@ -21,13 +23,15 @@ pub(crate) struct Line {
     carrier: Carrier,
     /// Whether it is a socket of the kernel's, and nothing else.
     is_socket: bool,
+    /// Of a program inside: the same connection, for bodies that go past us.
+    passage: Option<Arc<Passage>>,
 }
 
 /// The other end of a line, by itself.
 #[derive(Debug)]
 pub(crate) enum Socket {
-    /// A program inside.
-    Program(TcpStream),
+    /// A program inside, or a client.
+    Tcp(Arc<Passage>),
     /// An agent of this machine.
     Agent(UnixStream),
 }
@@ -62,9 +66,13 @@ impl Carrier {
 impl Line {
     pub(crate) async fn over(wire: Wire) -> hyper::Result<Self> {
         let any = (*wire).as_any();
-        let is_socket = any.is::<UnixStream>() || matches!(any.downcast_ref(), Some(Inside::Socket(_)));
+        let passage = match any.downcast_ref() {
+            Some(Inside::Socket(socket)) => Some(socket.passage()),
+            Some(Inside::Through(_)) | None => None,
+        };
+        let is_socket = passage.is_some() || any.is::<UnixStream>();
         let (sender, connection) = http1::handshake(TokioIo::new(wire)).await?;
-        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)), is_socket })
+        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)), is_socket, passage })
     }
 
     /// A line to a program inside.
@@ -81,14 +89,16 @@ impl Line {
     pub(crate) fn into_socket(self) -> Option<(Socket, Bytes)> {
         let Carrier::Open(connection) = self.carrier else { return None };
         let parts = connection.into_parts();
-        let socket = match parts.io.into_inner().into_any().downcast::<UnixStream>() {
-            Ok(agent) => Socket::Agent(*agent),
-            Err(other) => match *other.downcast::<Inside>().ok()? {
-                Inside::Socket(program) => Socket::Program(program),
-                Inside::Through(_) => return None,
-            },
+        let socket = match self.passage {
+            Some(program) => Socket::Tcp(program),
+            None => Socket::Agent(*parts.io.into_inner().into_any().downcast().ok()?),
         };
         Some((socket, parts.read_buf))
+    }
+
+    /// The way past us to a program, if there is one now.
+    pub(crate) fn passage(&self) -> Option<&Arc<Passage>> {
+        self.passage.as_ref().filter(|_| matches!(self.carrier, Carrier::Open(_)))
     }
 
     /// Whether a request can be sent: the last one is over, and the agent has not hung up.
@@ -100,7 +110,7 @@ impl Line {
 
     /// Sends a request; the answer's body is read with [`Line::frame`].
     pub(crate) async fn send(&mut self, request: Request<Body>) -> Result<Response<Incoming>, NotSent> {
-        let Self { sender, carrier, is_socket: _ } = self;
+        let Self { sender, carrier, is_socket: _, passage: _ } = self;
         let mut answer = std::pin::pin!(sender.try_send_request(request));
         let answered = std::future::poll_fn(|context| {
             carrier.go_on(context);

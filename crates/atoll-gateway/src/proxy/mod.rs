@@ -18,6 +18,7 @@ use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, Method, StatusCode, Uri, Version};
 
 pub(crate) use body::{Held, Passing};
+pub(crate) use tunnel::Change;
 
 use crate::Error;
 use crate::app::App;
@@ -25,6 +26,7 @@ use crate::fleet::{Handle, Need};
 use crate::lines::{Line, NotSent};
 use crate::passage::Passage;
 use crate::placement::{Agent, Wire};
+use crate::slipping;
 
 /// What a request to a sandbox asks for, by its head. A WebSocket takes input, so it is more than a look; and so is a
 /// session's snapshot, for which its shell has to run, and which tells the values of its variables. To search files is
@@ -53,7 +55,7 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request)
     let held = Held::new(handle.enter(), None);
     let agent = handle.reach(name, need).await?;
     let way = Way { app, name, handle: &handle, came_by, passage };
-    if let Some(change) = tunnel::Change::asked_for(&mut request)? {
+    if let Some(change) = Change::asked_for(&mut request)? {
         let (wire, _) = way.connect(agent).await?;
         let opened = tunnel::open(app, wire, request, change, held).await;
         return opened.map_err(|error| way.broke(&error));
@@ -107,7 +109,7 @@ impl Way<'_> {
         }
         if is_get
             && let Some(passage) = &self.passage
-            && let Some(room) = passage.room(&line, &response, self.came_by)
+            && let Some(room) = slipping::room(passage, &line, &response, self.came_by)
         {
             return room.pass(line, response, held).map_err(|error| self.broke(&error));
         }

@@ -111,7 +111,7 @@ struct Bench {
 }
 
 /// Names of the figures that need a server.
-const SERVED: [&str; 11] = [
+const SERVED: [&str; 12] = [
     "server: exec true",
     "server: session true",
     "server: session true, 64 clients",
@@ -123,6 +123,7 @@ const SERVED: [&str; 11] = [
     "server: start to ready",
     "preview: a small request",
     "preview: 256 MiB down",
+    "preview: 256 MiB up",
 ];
 
 /// Names of those about files.
@@ -150,7 +151,7 @@ fn file_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, Lazy
 
 /// Through a server, beside the library.
 fn server_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, Lazy<'a>)> {
-    let [exec, session, sessions, execs, stream, create, agent, gateway, start, preview, bulk] = SERVED;
+    let [exec, session, sessions, execs, stream, create, agent, gateway, start, preview, down, up] = SERVED;
     vec![
         (exec, Box::new(move || figures.exec(exec))),
         (session, Box::new(move || figures.session(session))),
@@ -162,7 +163,8 @@ fn server_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, La
         (gateway, Box::new(move || Ok(figures.gateway_memory(gateway)))),
         (start, Box::new(move || Ok(figures.cold_start(start)))),
         (preview, Box::new(move || Ok(figures.preview(preview)))),
-        (bulk, Box::new(move || Ok(figures.preview_bulk(bulk)))),
+        (down, Box::new(move || Ok(figures.preview_down(down)))),
+        (up, Box::new(move || Ok(figures.preview_up(up)))),
     ]
 }
 

@@ -7,6 +7,7 @@ mod git;
 mod names;
 mod outside;
 mod secrets;
+mod spoken;
 
 use std::collections::BTreeMap;
 
