@@ -11,6 +11,7 @@ from conftest import ASKED, ROOT
 # What an SDK has no call for, and why.
 LEFT_OUT = {
     ("GET", "/healthz"): "is_ready says more",
+    ("GET", "/v1/sandboxes/{name}/watches/{id}/attach"): "the stream of events tells the same, and comes back by itself",
     ("POST", "/v1/sandboxes/{name}/files/write"): "write sends the bytes as they are, of any number",
 }
 

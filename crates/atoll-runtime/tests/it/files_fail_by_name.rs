@@ -93,7 +93,6 @@ fn but(left_out: &[Op]) -> Vec<Op> {
     ALL.into_iter().filter(|op| !left_out.contains(op)).collect()
 }
 
-#[expect(clippy::too_many_lines, reason = "a table")]
 fn table() -> Vec<Trouble> {
     use ErrorCode::{
         CrossDevice, FileExists, FileNotFound, IsDirectory, NameTooLong, NoSpace, NotDirectory, NotRegularFile,

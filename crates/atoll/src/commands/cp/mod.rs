@@ -224,6 +224,10 @@ impl Copying<'_> {
             // `box:` and `box:/` have no name of their own.
             (true, None) | (false, _) => to.to_owned(),
         };
+        // As inside: a directory that is named as one is made.
+        if into {
+            std::fs::create_dir_all(to).map_err(|error| here(to, &error))?;
+        }
         if self.is_directory(&client, &from.path).await? {
             let archive = client.pack_files(&from.path, &self.pack()).await?;
             let omitted = self.omitted(&archive);
