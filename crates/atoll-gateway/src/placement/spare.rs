@@ -13,7 +13,7 @@ use atoll_protocol::{AgentReady, ErrorAnswer, SandboxSpec, SpareOrder, SparePrep
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
 use super::local::LocalOptions;
 use super::{Pool, StartError};
@@ -29,6 +29,9 @@ const LINE_MAX: u64 = 64 * 1024;
 
 /// Agents without a sandbox that are kept waiting: the next create then finds one, whatever it asks for.
 const PLAIN: usize = 1;
+
+/// The next one is started when whoever took the last one has had time to ask something of it: that goes first.
+const AFTER: Duration = Duration::from_millis(5);
 
 /// What an agent gets of our own environment: nothing that may be a secret of ours.
 const PASSED_ON: [&str; 12] = [
@@ -172,6 +175,7 @@ impl Spares {
     }
 
     async fn fill(self) {
+        sleep(AFTER).await;
         while let Some(prepared) = self.missing() {
             match self.one(prepared).await {
                 Ok(spare) => self.add(spare),

@@ -3,6 +3,7 @@
 mod document;
 pub(crate) mod extract;
 mod observe;
+mod origins;
 mod previews;
 mod sandboxes;
 mod server;
@@ -15,6 +16,7 @@ use axum::routing::{any, delete, get, post, put};
 
 pub use document::openapi;
 pub(crate) use document::{PAGE, PAGE_POLICY};
+pub use origins::Origins;
 pub(crate) use server::readiness;
 
 use crate::Error;
@@ -52,6 +54,7 @@ pub(crate) fn router(app: App) -> Router {
             method: request.method().to_string(),
         })
         .layer(from_fn(atoll_http::settle))
+        .layer(from_fn_with_state(app.origins.clone(), origins::allow))
         .layer(from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)
 }

@@ -43,5 +43,6 @@ pub(super) async fn metrics(State(app): State<App>, caller: Caller) -> Result<Re
     let states = app.fleet.states();
     let all = [SandboxState::Running, SandboxState::Paused, SandboxState::Stopped];
     let counts = all.map(|state| (state, states.iter().filter(|found| **found == state).count()));
-    Ok(([(CONTENT_TYPE, METRICS_TYPE)], app.metrics.text(&counts)).into_response())
+    let traffic = app.fleet.traffic().await;
+    Ok(([(CONTENT_TYPE, METRICS_TYPE)], app.metrics.text(&counts, &traffic)).into_response())
 }
