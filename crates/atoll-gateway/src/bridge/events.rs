@@ -9,6 +9,7 @@ use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use http_body_util::BodyExt;
 use hyper::header::{CACHE_CONTROL, CONTENT_TYPE};
+use memchr::memmem;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
@@ -77,7 +78,7 @@ impl Telling {
 
     /// The next whole event that was read.
     fn event(&mut self) -> Option<Bytes> {
-        let Some(at) = self.read[self.looked_at..].windows(2).position(|pair| pair == b"\n\n") else {
+        let Some(at) = memmem::find(&self.read[self.looked_at..], b"\n\n") else {
             self.looked_at = self.read.len().saturating_sub(1);
             return None;
         };
@@ -99,10 +100,8 @@ impl Telling {
 }
 
 fn told(event: &[u8], limit: Option<u64>) -> Told {
-    let lines = || event.split(|byte| *byte == b'\n');
-    let field = |name: &[u8]| lines().find_map(|line| line.strip_prefix(name)).map(<[u8]>::trim_ascii);
-    let data = field(b"data:").unwrap_or_default();
-    match field(b"event:") {
+    let data = field(event, b"data:").unwrap_or_default();
+    match field(event, b"event:") {
         Some(b"output") => read(data, |output: OutputEvent| Told::Event(event_of(name(output.stream), &output.data))),
         Some(b"end") => read(data, |result: ExecResult| Told::Last(end(&result.end, limit))),
         Some(b"gap") => read(data, |Gap { from, to }| {
@@ -116,6 +115,19 @@ fn told(event: &[u8], limit: Option<u64>) -> Told {
         // A sign of life.
         None => Told::Event(Bytes::from_static(b":\n\n")),
     }
+}
+
+/// What is behind the name of the first line that has it.
+fn field<'a>(event: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
+    let mut rest = event;
+    while !rest.is_empty() {
+        let end = memchr::memchr(b'\n', rest).unwrap_or(rest.len());
+        if let Some(value) = rest[..end].strip_prefix(name) {
+            return Some(value.trim_ascii());
+        }
+        rest = rest.get(end + 1..).unwrap_or_default();
+    }
+    None
 }
 
 fn read<T: DeserializeOwned>(data: &[u8], tell: impl FnOnce(T) -> Told) -> Told {

@@ -26,9 +26,11 @@ use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
 use axum::routing::{MethodFilter, delete, get, on, post};
 
+pub use document::openapi;
+use refusal::Refusal;
+
 use crate::Error;
 use crate::app::App;
-use refusal::Refusal;
 
 /// Where requests to what runs inside a sandbox come in.
 pub(crate) const INSIDE: &str = "/v1/sandbox/{name}/";
@@ -81,5 +83,3 @@ fn in_its_own_shape(routes: Router<App>) -> Router<App> {
         async |request: Request| Refusal::from(Error::MethodNotAllowed { method: request.method().to_string() }),
     )
 }
-
-pub use document::openapi;

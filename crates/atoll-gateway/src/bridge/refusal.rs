@@ -105,7 +105,7 @@ fn in_operation(operation: Operation, code: ErrorCode) -> Option<(StatusCode, St
     if bridge_name(code).is_some() || matches!(code, ErrorCode::SandboxPaused | ErrorCode::ShuttingDown) {
         return None;
     }
-    // That it is the path which leads out is what 403 means to its clients.
+    // To its clients 403 means a path that leads out, and this is something else: the kernel's own no.
     let status = if own == StatusCode::FORBIDDEN { StatusCode::BAD_GATEWAY } else { own };
     Some((status, operation.code().to_owned()))
 }

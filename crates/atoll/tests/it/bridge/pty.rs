@@ -1,17 +1,24 @@
 //! Terminals: with an id and without, what came before and what comes.
 
+use bytes::Bytes;
 use futures_util::{SinkExt, StreamExt};
-use hyper::Method;
+use http_body_util::Empty;
+use hyper::client::conn::http2;
+use hyper::ext::Protocol;
+use hyper::{Method, Request, StatusCode};
+use hyper_util::rt::{TokioExecutor, TokioIo};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
+use tokio_tungstenite::tungstenite::protocol::Role;
 use tokio_tungstenite::tungstenite::{Error, Message};
 
 use super::ask;
 use crate::harness::Home;
 use crate::server::{Server, wait};
 
-type Socket = WebSocketStream<TcpStream>;
+type Socket<S = TcpStream> = WebSocketStream<S>;
 
 async fn open(server: &Server<'_>, name: &str, query: &str) -> Result<Socket, u16> {
     let url = format!("ws://{}/v1/sandbox/{name}/pty{query}", server.address);
@@ -26,7 +33,7 @@ async fn open(server: &Server<'_>, name: &str, query: &str) -> Result<Socket, u1
 }
 
 /// Until a text frame of this kind; what was printed before it, and the frame.
-async fn until(socket: &mut Socket, kind: &str) -> (String, serde_json::Value) {
+async fn until<S: AsyncRead + AsyncWrite + Unpin>(socket: &mut Socket<S>, kind: &str) -> (String, serde_json::Value) {
     let mut printed = Vec::new();
     while let Some(message) = socket.next().await {
         match message.unwrap() {
@@ -55,7 +62,7 @@ async fn sees(socket: &mut Socket, words: &str) {
     }
 }
 
-async fn types(socket: &mut Socket, keys: &str) {
+async fn types<S: AsyncRead + AsyncWrite + Unpin>(socket: &mut Socket<S>, keys: &str) {
     socket.send(Message::Binary(keys.to_owned().into())).await.unwrap();
 }
 
@@ -132,6 +139,35 @@ fn one_with_an_id_can_be_come_back_to() {
             assert_eq!(open(&server, &name, query).await.err(), Some(status), "{query}");
         }
         assert_eq!(terminals(&server, &name).await, 1, "what was refused has left none");
+    });
+    server.end();
+}
+
+#[test]
+fn a_stream_of_http2_can_be_one() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    wait(async {
+        let stream = TcpStream::connect(server.address).await.unwrap();
+        let (mut sender, connection) = http2::handshake(TokioExecutor::new(), TokioIo::new(stream)).await.unwrap();
+        let connection = tokio::spawn(connection);
+        sender.ready().await.unwrap();
+        let asked = Request::builder()
+            .method(Method::CONNECT)
+            .uri(format!("http://{}/v1/sandbox/{}/pty", server.address, home.name()))
+            .header("authorization", format!("Bearer {}", server.token))
+            .header("sec-websocket-version", "13")
+            .extension(Protocol::from_static("websocket"))
+            .body(Empty::<Bytes>::new());
+        let response = sender.send_request(asked.unwrap()).await.unwrap();
+        assert_eq!(response.status(), StatusCode::OK, "{response:?}");
+        let io = TokioIo::new(hyper::upgrade::on(response).await.unwrap());
+        let mut socket = WebSocketStream::from_raw_socket(io, Role::Client, None).await;
+        until(&mut socket, "ready").await;
+        types(&mut socket, "exit 4\n").await;
+        assert_eq!(until(&mut socket, "exit").await.1["code"], 4);
+        drop((socket, sender));
+        connection.abort();
     });
     server.end();
 }
