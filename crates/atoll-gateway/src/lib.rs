@@ -6,13 +6,14 @@
 //!
 //! How the parts meet: `server` takes connections, `routes` takes requests apart, `auth` says who asks, `fleet` knows
 //! every sandbox and has one task for each, `placement` starts and finds agents, `proxy` passes requests on to them
-//! over `lines`, `preview` shows what listens inside, `registry` remembers.
+//! over `lines`, `preview` shows what listens inside, `face` is where protocols of others come in, `registry` remembers.
 
 mod app;
 mod ask;
 mod auth;
 mod clock;
 mod error;
+pub mod face;
 mod fleet;
 mod gateway;
 mod lines;
