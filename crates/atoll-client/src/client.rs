@@ -1,6 +1,7 @@
 //! A client of one sandbox: requests out, answers in. What can be asked is in the files of each thing.
 
 use std::path::Path;
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -14,9 +15,10 @@ use hyper_util::client::legacy::Client as Http;
 use hyper_util::rt::{TokioExecutor, TokioTimer};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use tokio::io::DuplexStream;
 
 use crate::Error;
-use crate::connection::{Address, Dialer};
+use crate::connection::{Address, Dialer, Within};
 use crate::tls::Tls;
 
 /// Where an agent serves its sandbox; a gateway serves many below other paths.
@@ -67,6 +69,12 @@ impl Client {
         let address = address.into();
         let tls = Tls::new(&address, trusted)?;
         Ok(Self::new(Address::Tls(address, tls), None))
+    }
+
+    /// A server in this very process, which takes its end of each connection from `take`. A token is given with
+    /// [`Self::with_token`].
+    pub fn within(take: impl Fn(DuplexStream) + Send + Sync + 'static) -> Self {
+        Self::new(Address::Within(Within(Arc::new(take))), None)
     }
 
     fn new(address: Address, token: Option<HeaderValue>) -> Self {

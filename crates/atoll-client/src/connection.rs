@@ -1,15 +1,16 @@
-//! The way to the server: a unix socket, TCP or TLS, and one type for all.
+//! The way to the server: a unix socket, TCP, TLS, or none at all where it is this very process; and one type for all.
 
 use std::future::Future;
 use std::io;
 use std::path::PathBuf;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use http::Uri;
 use hyper_util::client::legacy::connect::{Connected, Connection as Described};
 use hyper_util::rt::TokioIo;
-use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
+use tokio::io::{AsyncRead, AsyncWrite, DuplexStream, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::client::TlsStream;
 
@@ -24,13 +25,29 @@ pub(crate) enum Address {
     Tcp(String),
     /// The same, encrypted.
     Tls(String, Tls),
+    /// In this process.
+    Within(Within),
 }
+
+/// Takes the server's end of a new connection within a process.
+#[derive(Clone)]
+pub(crate) struct Within(pub(crate) Arc<dyn Fn(DuplexStream) + Send + Sync>);
+
+impl std::fmt::Debug for Within {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Within")
+    }
+}
+
+/// What may be on its way over a connection within a process.
+const ON_THE_WAY: usize = 64 * 1024;
 
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unix(path) => write!(f, "{}", path.display()),
             Self::Tcp(address) | Self::Tls(address, _) => f.write_str(address),
+            Self::Within(_) => f.write_str("this process"),
         }
     }
 }
@@ -39,7 +56,7 @@ impl Address {
     /// What stands for it in a URL.
     pub(crate) fn authority(&self) -> &str {
         match self {
-            Self::Unix(_) => "localhost",
+            Self::Unix(_) | Self::Within(_) => "localhost",
             Self::Tcp(address) | Self::Tls(address, _) => address,
         }
     }
@@ -52,6 +69,11 @@ impl Address {
                 Ok(stream) => tls.over(stream).await.map(|stream| Connection::Tls(Box::new(stream))),
                 Err(error) => Err(error),
             },
+            Self::Within(Within(take)) => {
+                let (ours, theirs) = tokio::io::duplex(ON_THE_WAY);
+                take(theirs);
+                Ok(Connection::Within(ours))
+            }
         };
         dialled.map_err(|error| Error::Unreachable { address: self.to_string(), why: error.to_string() })
     }
@@ -69,6 +91,7 @@ pub(crate) enum Connection {
     Unix(UnixStream),
     Tcp(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
+    Within(DuplexStream),
 }
 
 impl Described for Connection {
@@ -83,6 +106,7 @@ macro_rules! either {
             Self::Unix(stream) => Pin::new(stream).$method($($argument),*),
             Self::Tcp(stream) => Pin::new(stream).$method($($argument),*),
             Self::Tls(stream) => Pin::new(stream).$method($($argument),*),
+            Self::Within(stream) => Pin::new(stream).$method($($argument),*),
         }
     };
 }

@@ -10,6 +10,7 @@ use tokio::sync::watch;
 
 use crate::app::App;
 use crate::auth::{Auth, Mode, Rate};
+use crate::face::Face;
 use crate::fleet::{Fleet, Ground, Traffic};
 use crate::metrics::Metrics;
 use crate::placement::{Local, LocalOptions, Placement};
@@ -54,6 +55,8 @@ pub struct Options {
     pub origins: Origins,
     /// The OpenAPI document of everything that can be reached through this server, as JSON.
     pub document: &'static str,
+    /// Protocols of others that it speaks as well.
+    pub faces: Vec<Arc<dyn Face>>,
 }
 
 /// Where previews are.
@@ -126,7 +129,8 @@ impl Gateway {
             document: options.document,
             draining: watching,
         };
-        let server = Server { router: routes::router(app.clone()), app, limits: options.limits, metrics, draining };
+        let router = routes::router(app.clone(), &options.faces);
+        let server = Server { router, app, limits: options.limits, metrics, draining, faces: options.faces };
         placement.get_ready();
         Ok(Self { server, listeners, placement, _lock: lock })
     }

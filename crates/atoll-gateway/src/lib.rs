@@ -7,7 +7,7 @@
 //! How the parts meet: `server` takes connections, `routes` takes requests apart, `auth` says who asks, `fleet` knows
 //! every sandbox and has one task for each, `placement` starts and finds agents, `proxy` passes requests on to them
 //! over `lines`, `preview` shows what listens inside, `registry` remembers. `bridge` speaks the dialect of a peer, in terms of
-//! all that.
+//! all that, and `face` is where protocols of others come in.
 
 mod app;
 mod ask;
@@ -15,6 +15,7 @@ mod auth;
 mod bridge;
 mod clock;
 mod error;
+pub mod face;
 mod fleet;
 mod gateway;
 mod lines;

@@ -32,15 +32,20 @@ impl ServerArguments {
     /// The same, but a server of our own that does not run is started, and a sandbox that is not there is made. Both are
     /// said.
     pub(crate) async fn inside_or_made(&self, name: &SandboxName) -> Result<Client, Failure> {
+        let client = self.client_or_started()?;
+        make_if_absent(&client, name).await?;
+        Ok(client.inside(name))
+    }
+
+    /// Asks the server; our own is started if it does not run, which is said.
+    pub(crate) fn client_or_started(&self) -> Result<Client, Failure> {
         let settings = Settings::find(self)?;
         if let (Source::Default, Address::Unix(socket)) = (&settings.server.source, &settings.server.value)
             && !answers(socket)
         {
             start(socket)?;
         }
-        let client = client(&settings)?;
-        make_if_absent(&client, name).await?;
-        Ok(client.inside(name))
+        client(&settings)
     }
 }
 

@@ -11,6 +11,7 @@ mod first_process;
 mod following;
 mod interrupts;
 mod local;
+mod mcp;
 mod options;
 mod output;
 mod parse;
@@ -69,6 +70,7 @@ enum Command {
     Watch(commands::watch::Arguments),
     Git(Box<commands::git::Arguments>),
     Serve(Box<commands::serve::Arguments>),
+    Mcp(Box<commands::mcp::Arguments>),
     Token(commands::token::Arguments),
     Agent(commands::agent::Arguments),
     Config(commands::config::Arguments),
@@ -119,6 +121,7 @@ fn main() -> ExitCode {
         Command::Completions(arguments) => commands::completions::run(&arguments, self::Arguments::command()),
         Command::Agent(arguments) => commands::agent::run(arguments),
         Command::Serve(arguments) => commands::serve::run(*arguments),
+        Command::Mcp(arguments) => commands::mcp::run(*arguments),
         Command::Token(arguments) => commands::token::run(arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
         Command::Bench(arguments) => commands::bench::run(&arguments),

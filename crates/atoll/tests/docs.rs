@@ -320,6 +320,12 @@ fn git() {
     over_a_box("git.md", &shown);
 }
 
+/// The same for models' tools.
+#[test]
+fn mcp() {
+    over_a_box("mcp.md", &["\"name\":\"atoll\"", "\"text\":\"box\\n\"", "all done\n"]);
+}
+
 /// The same for watches.
 #[test]
 fn watch() {

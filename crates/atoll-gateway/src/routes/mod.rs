@@ -9,6 +9,8 @@ mod sandboxes;
 mod server;
 mod tokens;
 
+use std::sync::Arc;
+
 use axum::Router;
 use axum::extract::Request;
 use axum::middleware::{from_fn, from_fn_with_state};
@@ -21,10 +23,29 @@ pub(crate) use server::readiness;
 
 use crate::Error;
 use crate::app::App;
+use crate::auth::Caller;
 use crate::bridge;
+use crate::face::{Face, Visitor, Way};
 
-/// Every route.
-pub(crate) fn router(app: App) -> Router {
+/// Every route, and those of other protocols, which speak to the former.
+pub(crate) fn router(app: App, faces: &[Arc<dyn Face>]) -> Router {
+    let mut all = api();
+    let way = Way::new({
+        let app = app.clone();
+        move || around(api(), app)
+    });
+    for face in faces {
+        let (face, way, path) = (Arc::clone(face), way.clone(), face.path());
+        let answer = move |caller: Caller, request: Request| {
+            let (face, way) = (Arc::clone(&face), way.clone());
+            async move { face.answer(Visitor { id: Arc::clone(&caller.id), way }, request).await }
+        };
+        all = all.route(path, any(answer));
+    }
+    around(all, app)
+}
+
+fn api() -> Router<App> {
     Router::new()
         .route("/healthz", get(server::alive))
         .route("/readyz", get(server::ready))
@@ -49,6 +70,11 @@ pub(crate) fn router(app: App) -> Router {
         .route("/v1/sandboxes/{name}/ports/{port}/connect", get(previews::connect))
         .route("/v1/sandboxes/{name}/{*rest}", any(sandboxes::inside))
         .merge(bridge::router())
+}
+
+/// What is the same for every request.
+fn around(routes: Router<App>, app: App) -> Router {
+    routes
         .fallback(async || Error::RouteNotFound)
         .method_not_allowed_fallback(async |request: Request| Error::MethodNotAllowed {
             method: request.method().to_string(),

@@ -24,6 +24,7 @@ pub(crate) use listen::{Listeners, bind};
 pub use tls::TlsFiles;
 
 use crate::app::App;
+use crate::face::Face;
 use crate::metrics::Metrics;
 use crate::preview::Arrival;
 
@@ -74,6 +75,7 @@ pub(crate) struct Server {
     pub(crate) limits: Limits,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) draining: watch::Sender<bool>,
+    pub(crate) faces: Vec<Arc<dyn Face>>,
 }
 
 /// How soon a failed accept is tried again: for want of descriptors, as a rule, and somebody must close one first.
@@ -99,7 +101,13 @@ impl Server {
         tracing::info!("asked to end: no new connections, streams are sent away, sandboxes go on");
         drop((tcp, previews, unix));
         self.draining.send_replace(true);
-        if timeout(self.limits.drain_within, graceful.shutdown()).await.is_err() {
+        let closing = async {
+            for face in self.faces {
+                face.close().await;
+            }
+            graceful.shutdown().await;
+        };
+        if timeout(self.limits.drain_within, closing).await.is_err() {
             tracing::warn!("some requests did not end in time");
         }
     }

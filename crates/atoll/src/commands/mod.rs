@@ -21,6 +21,7 @@ pub(crate) mod lifecycle;
 pub(crate) mod logs;
 pub(crate) mod ls;
 pub(crate) mod ls_files;
+pub(crate) mod mcp;
 pub(crate) mod ports;
 pub(crate) mod ps;
 pub(crate) mod rm;

@@ -6,6 +6,7 @@ use std::net::SocketAddr;
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
 
 use atoll_gateway::{
@@ -20,6 +21,7 @@ use tracing_subscriber::EnvFilter;
 use super::{serve_stop, spare};
 use crate::detach::{Parent, Side, detach};
 use crate::interrupts::Interrupts;
+use crate::mcp::Mcp;
 use crate::{api, exit, parse, printer};
 
 /// What is logged if RUST_LOG does not say otherwise.
@@ -244,6 +246,7 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
         preview: PreviewOptions { listen: previews, domain: Domain::parse(&arguments.preview_domain).map_err(told)? },
         origins: Origins::parse(&arguments.allow_origin).map_err(told)?,
         document: api::DOCUMENT,
+        faces: vec![Arc::new(Mcp::default())],
     })
 }
 
