@@ -35,8 +35,10 @@ use crate::{request_id, routes};
         atoll_protocol::ArchiveExisting,
         atoll_protocol::AttachCommand,
         atoll_protocol::AttachEvent,
+        atoll_protocol::GitProgress,
         atoll_protocol::TerminalCommand,
         atoll_protocol::TerminalFrame,
+        atoll_protocol::WatchFrame,
     ))
 )]
 struct Description;

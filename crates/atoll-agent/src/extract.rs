@@ -4,7 +4,7 @@ use atoll_protocol::{ErrorCode, InvalidId, ProcessId, SessionId, Strict, Termina
 use atoll_runtime::{Error, Process, Session, Terminal};
 use axum::body::Body;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
-use bytes::Bytes;
+use bytes::{Bytes, BytesMut};
 use http::header::CONTENT_TYPE;
 use http::request::Parts;
 use http_body_util::{BodyExt, LengthLimitError, Limited};
@@ -185,6 +185,18 @@ async fn id<T: TryFrom<String, Error = InvalidId>>(parts: &mut Parts) -> Result<
 
 fn checked<T: TryFrom<String, Error = InvalidId>>(text: String) -> Result<T, Refusal> {
     T::try_from(text).map_err(|error| Refusal::invalid(error.to_string()))
+}
+
+/// All of a body that is known to be small.
+pub(crate) async fn whole(body: &mut Body) -> Result<Bytes, Refusal> {
+    let Some(first) = piece(body).await? else { return Ok(Bytes::new()) };
+    let Some(second) = piece(body).await? else { return Ok(first) };
+    let mut all = BytesMut::from(first);
+    all.extend_from_slice(&second);
+    while let Some(more) = piece(body).await? {
+        all.extend_from_slice(&more);
+    }
+    Ok(all.freeze())
 }
 
 /// A body as it comes, piece by piece.

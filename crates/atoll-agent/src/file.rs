@@ -99,6 +99,21 @@ fn percent_decoded(text: &str) -> Vec<u8> {
     bytes
 }
 
+/// A path inside a header: what is neither letter, digit nor `-._~/` is escaped.
+pub(crate) fn percent_encoded(path: &[u8]) -> String {
+    use std::fmt::Write;
+    let mut out = String::with_capacity(path.len());
+    for &byte in path {
+        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
+            out.push(char::from(byte));
+        } else {
+            // Writing to a string cannot fail.
+            write!(out, "%{byte:02X}").ok();
+        }
+    }
+    out
+}
+
 fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
@@ -234,6 +249,9 @@ mod tests {
     fn paths_are_bytes() {
         assert_eq!(percent_decoded("a%2Fb+c%ff%0A"), b"a/b c\xff\n");
         assert_eq!(percent_decoded("100%/%zz"), b"100%/%zz");
+        let odd = b"/a b,c\xff%\n";
+        assert_eq!(percent_encoded(odd), "/a%20b%2Cc%FF%25%0A");
+        assert_eq!(percent_decoded(&percent_encoded(odd)), odd);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use atoll_protocol::{
     FileCount, FileExists, FileInfo, FileList, FileListEnd, FileListLine, FromToRequest, MakeDirectoryReceipt,
-    MakeDirectoryRequest, ModeRequest, SymlinkRequest, WriteFileRequest, WriteReceipt,
+    MakeDirectoryRequest, ModeRequest, Omitted, PathText, SymlinkRequest, WriteFileRequest, WriteReceipt,
 };
 use bytes::{Bytes, BytesMut};
 use futures_util::Stream;
@@ -103,6 +103,14 @@ impl FileBytes {
         self.headers.get(CONTENT_RANGE)?.to_str().ok()?.rsplit('/').next()?.parse().ok()
     }
 
+    /// Of an archive: what is not in it, because it cannot be read or the form has no place for it.
+    pub fn omitted(&self) -> Omitted {
+        let text = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
+        let count = text("atoll-omitted").and_then(|count| count.parse().ok()).unwrap_or(0);
+        let first = text("atoll-omitted-first").unwrap_or_default().split(',').filter(|path| !path.is_empty());
+        Omitted { count, first: first.map(|path| PathText::new(&percent_decoded(path))).collect() }
+    }
+
     /// The next bytes; `None` at the end. An end before the end is an error.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
@@ -201,6 +209,26 @@ pub(crate) fn at(route: &str, path: &[u8]) -> String {
         }
     }
     out
+}
+
+/// The opposite.
+fn percent_decoded(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((&first, tail)) = rest.split_first() {
+        let escaped = tail.get(..2).filter(|_| first == b'%').and_then(|digits| str::from_utf8(digits).ok());
+        match escaped.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                bytes.push(byte);
+                rest = &tail[2..];
+            }
+            None => {
+                bytes.push(first);
+                rest = tail;
+            }
+        }
+    }
+    bytes
 }
 
 pub(crate) fn user(user: Option<&String>) -> Option<(&'static str, String)> {
@@ -341,5 +369,6 @@ mod tests {
     #[test]
     fn paths_are_sent_byte_for_byte() {
         assert_eq!(super::at("/files", b"/a b/../\xff?&=+%"), "/files?path=/a%20b/../%FF%3F%26%3D%2B%25");
+        assert_eq!(super::percent_decoded("/a%20b/../%FF%3F%zz%"), b"/a b/../\xff?%zz%");
     }
 }

@@ -24,6 +24,7 @@ mod session;
 mod subscription;
 mod terminal;
 mod tls;
+mod upload;
 mod watch;
 
 pub use attach::{Attach, Attachment, TerminalEvent, View};
@@ -36,9 +37,11 @@ pub use follow::{Follow, FollowEvent, Output, Until};
 pub use network::{EgressFollow, EgressNews};
 pub use port::{PortEvent, PortFollow, PortStream};
 pub use process::OutputRange;
+pub use upload::NewFile;
+pub use watch::Watching;
 
-/// The example in the document is compiled.
+/// The examples on the pages are compiled.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/http-api.md")]
-struct Document;
-pub use watch::Watching;
+#[doc = include_str!("../../../docs/server.md")]
+struct Pages;

@@ -1,11 +1,14 @@
 //! What happened on the way out: the newest events, by cursor; totals; and what each command was refused.
 
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
 use atoll_protocol::{Denial, EgressEvent, EgressEventKind, EgressEventPage, EgressTotals, ProcessId, Timestamp};
 use tokio::sync::watch;
+
+use crate::stream::Counts;
 
 /// Events remembered.
 const EVENTS_MAX: usize = 4096;
@@ -27,7 +30,9 @@ pub struct Events {
 struct State {
     recent: VecDeque<EgressEvent>,
     next: u64,
+    /// Of connections that are over; what stands is counted when somebody asks.
     totals: EgressTotals,
+    standing: BTreeMap<u64, Arc<Counts>>,
     denials: BTreeMap<ProcessId, (Vec<Denial>, u64)>,
 }
 
@@ -59,6 +64,14 @@ impl Events {
 
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A connection stands, of which these are the bytes.
+    pub(crate) fn opened(&self, event: EgressEvent, counts: &Arc<Counts>) {
+        if let Some(flow) = event.flow {
+            self.state().standing.insert(flow, Arc::clone(counts));
+        }
+        self.tell(event);
     }
 
     pub(crate) fn tell(&self, mut event: EgressEvent) {
@@ -93,7 +106,13 @@ impl Events {
 
     /// What has gone out so far.
     pub fn totals(&self) -> EgressTotals {
-        self.state().totals
+        let state = self.state();
+        let mut totals = state.totals;
+        for counts in state.standing.values() {
+            totals.bytes_out += counts.out.load(Ordering::Relaxed);
+            totals.bytes_in += counts.back.load(Ordering::Relaxed);
+        }
+        totals
     }
 
     /// What a command was refused so far, and how often.
@@ -116,6 +135,7 @@ impl State {
             }
             EgressEventKind::Closed => {
                 self.totals.open = self.totals.open.saturating_sub(1);
+                event.flow.and_then(|flow| self.standing.remove(&flow));
                 self.totals.bytes_out += event.bytes_out.unwrap_or(0);
                 self.totals.bytes_in += event.bytes_in.unwrap_or(0);
                 if event.reason.is_some() {

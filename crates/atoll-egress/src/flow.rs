@@ -50,7 +50,7 @@ enum Target {
 }
 
 /// Why not.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct Denied {
     pub(crate) reason: DenialReason,
     pub(crate) host: Option<Name>,
@@ -374,7 +374,7 @@ impl Flow {
             ..event(EgressEventKind::Opened)
         };
         if self.opened.set((Instant::now(), told.clone())).is_ok() {
-            self.shared.events.tell(told);
+            self.shared.events.opened(told, &self.counts);
         }
         Ok(Counted::new(stream, Arc::clone(&self.counts)))
     }

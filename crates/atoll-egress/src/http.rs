@@ -13,7 +13,7 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
 use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, UPGRADE,
+    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, TE, UPGRADE,
 };
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
@@ -22,6 +22,7 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 
 use crate::flow::{self, Denied, Flow};
 use crate::name::{self, Name};
+use crate::refusing::{Answering, Refusing, Talk};
 use crate::relay;
 use crate::secret::{Scrubbed, Scrubber};
 use crate::shared::named;
@@ -76,6 +77,7 @@ struct Session {
     first: std::sync::OnceLock<Name>,
     /// What the connection becomes when it is no longer HTTP.
     next: Mutex<Option<Next>>,
+    talk: Arc<Talk>,
 }
 
 /// What comes after HTTP.
@@ -88,19 +90,35 @@ enum Next {
 
 /// Answers requests until the program hangs up.
 pub(crate) async fn serve(flow: &Arc<Flow>, client: impl Io + 'static, expected: Expected) {
+    let (host, protocol) = (expected.known(), Some(expected.protocol()));
+    let malformed = Denied { reason: DenialReason::Malformed, host, address: None, port: None, protocol };
+    let deny = {
+        let flow = Arc::clone(flow);
+        move || {
+            flow.deny(&malformed);
+            refusal_text(&malformed, flow.port)
+        }
+    };
+    let talk = Talk::new(deny.clone());
+    let client = Refusing::new(client, &talk);
     let first = std::sync::OnceLock::new();
     let (outside, next) = (Mutex::default(), Mutex::default());
-    let session = Arc::new(Session { flow: Arc::clone(flow), expected, outside, first, next });
+    let session = Arc::new(Session { flow: Arc::clone(flow), expected, outside, first, next, talk });
     let service = service_fn(|request| {
         let session = Arc::clone(&session);
-        async move { Ok::<_, Infallible>(session.answer(request).await) }
+        session.talk.asked();
+        async move {
+            let talk = Arc::clone(&session.talk);
+            let answer = session.answer(request).await;
+            Ok::<_, Infallible>(answer.map(|body| Answering::new(body, &talk)))
+        }
     });
     let mut server = hyper::server::conn::http1::Builder::new();
     server.timer(TokioTimer::new()).max_buf_size(HEAD_MAX).preserve_header_case(true).half_close(true);
     let served = server.serve_connection(TokioIo::new(client), service).with_upgrades().await;
-    if served.is_err_and(|error| error.is_parse()) {
-        let (host, protocol) = (session.expected.known(), Some(session.expected.protocol()));
-        flow.deny(&Denied { reason: DenialReason::Malformed, host, address: None, port: None, protocol });
+    // What hyper does not answer by itself is told now.
+    if served.is_err_and(|error| error.is_parse()) && !session.talk.is_refused() {
+        deny();
     }
     let next = session.next.lock().unwrap_or_else(PoisonError::into_inner).take();
     match next {
@@ -205,6 +223,7 @@ impl Session {
     }
 
     fn then(&self, next: Next) {
+        self.talk.changes();
         *self.next.lock().unwrap_or_else(PoisonError::into_inner) = Some(next);
     }
 
@@ -321,6 +340,9 @@ fn websocket(headers: &HeaderMap) -> Option<HeaderValue> {
 }
 
 fn prepare(headers: &mut HeaderMap, upgrade: Option<&HeaderValue>) {
+    let wants_trailers = headers.get_all(TE).iter().any(|value| {
+        value.to_str().is_ok_and(|value| value.split(',').any(|word| word.trim().eq_ignore_ascii_case("trailers")))
+    });
     let named: Vec<HeaderName> = headers
         .get_all(CONNECTION)
         .iter()
@@ -335,6 +357,9 @@ fn prepare(headers: &mut HeaderMap, upgrade: Option<&HeaderValue>) {
     }
     for name in HOP {
         headers.remove(name);
+    }
+    if wants_trailers {
+        headers.insert(TE, HeaderValue::from_static("trailers"));
     }
     if let Some(protocol) = upgrade {
         headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));

@@ -13,6 +13,7 @@ mod http;
 mod name;
 mod policy;
 mod refused;
+mod refusing;
 mod relay;
 mod secret;
 mod shared;

@@ -1,9 +1,11 @@
 //! What the agent asks of a worker, and what it is told. Paths are absolute, as the sandbox sees them.
 //!
-//! Each request has a connection of its own. The agent writes frames: the question, then data if the question says so,
-//! then the end. The worker writes frames: what it found, data, and the end or a failure. Whoever hangs up calls it off.
+//! A request has a connection for itself until it is over. The agent writes frames: the question, then data if the
+//! question says so, then the end. The worker writes frames: what it found, data, and the end or a failure. Whoever hangs
+//! up calls it off. After the end of a plain request the connection may carry another ([`Ask::leaves_the_line`]).
 
 use atoll_isolation::wire;
+use atoll_isolation::wire::Wire;
 
 use crate::error::{Failure, Kind};
 use crate::facts::Facts;
@@ -314,6 +316,27 @@ wire!(enum Ask {
     30 => Watch { path, watch },
 });
 
+impl Ask {
+    /// Whether both sides know, once it has ended well, that nothing more of it comes: then the connection is as good as
+    /// new. Of an archive that was complete before its stream was, some may still be on the way.
+    #[must_use]
+    pub fn leaves_the_line(&self) -> bool {
+        match self {
+            Self::Read { .. }
+            | Self::Write { .. }
+            | Self::Stat { .. }
+            | Self::List { .. }
+            | Self::MakeDirectory { .. }
+            | Self::Remove { .. }
+            | Self::Rename { .. }
+            | Self::Copy { .. }
+            | Self::SetMode { .. }
+            | Self::MakeLink { .. } => true,
+            Self::Task { .. } | Self::Watch { .. } => false,
+        }
+    }
+}
+
 /// The larger things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Task {
@@ -325,7 +348,7 @@ pub enum Task {
     Edit,
     /// Options: `PatchOptions`; data: the patch. Told: a `PatchReceipt`.
     Patch,
-    /// Options: `PackOptions`. Data comes back.
+    /// Options: `PackOptions`. Told: an `Omitted`; then data comes back.
     Pack,
     /// Options: `UnpackOptions`; data: the archive. Told: an `UnpackReceipt`.
     Unpack,
@@ -405,6 +428,8 @@ pub enum Told {
         event: Event,
     },
 }
+/// The number of [`Told::Entry`].
+const ENTRY: u8 = 6;
 wire!(enum Told {
     1 => Opened { facts, offset, length },
     2 => Unchanged { facts },
@@ -418,6 +443,15 @@ wire!(enum Told {
     20 => Said { json },
     30 => Happened { event },
 });
+
+impl Told {
+    /// Puts a [`Told::Entry`] whose parts are somebody else's.
+    pub(crate) fn put_entry(path: &[u8], facts: &Facts, out: &mut Vec<u8>) {
+        out.push(ENTRY);
+        wire::put_list(path, out);
+        facts.put(out);
+    }
+}
 
 wire!(struct Watch { include, exclude, recursive, existing, directories });
 wire!(struct Event { change, path, directory });
@@ -449,6 +483,15 @@ mod tests {
         assert_eq!(Range::Last { count: 40 }.within(10), Some((0, 10)));
         assert_eq!(Range::Last { count: 0 }.within(10), None);
         assert_eq!(Range::Last { count: 1 }.within(0), None);
+    }
+
+    #[test]
+    fn an_entry_is_put_as_any_other_word() {
+        let stat = rustix::fs::stat("/").unwrap();
+        let told = Told::Entry { path: b"a\xff".to_vec(), facts: Facts::new(&stat) };
+        let mut out = Vec::new();
+        Told::put_entry(b"a\xff", &Facts::new(&stat), &mut out);
+        assert_eq!(out, told.encode());
     }
 
     #[test]

@@ -41,6 +41,10 @@ pub fn copy(tree: &Tree, (from, to): (&[u8], &[u8]), options: Options, gone: &dy
     if found.kind == FileKind::Directory {
         refuse_into_itself(&source, old, &target, to)?;
     }
+    // The last step looks again; what is known before is not copied first.
+    if !options.replace && rustix::fs::statat(&target, new, AtFlags::SYMLINK_NOFOLLOW).is_ok() {
+        return Err(Failure::new(Kind::Exists, to, "is there already"));
+    }
     let mut copying = Copying { options, gone, count: 0 };
     copying.one((source.as_fd(), old, from), (target.as_fd(), new, to), 0)?;
     Ok(copying.count)

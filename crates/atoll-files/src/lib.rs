@@ -28,6 +28,7 @@ mod stage;
 mod stop;
 mod task;
 mod tree;
+mod turn;
 pub mod walk;
 pub mod watch;
 pub mod write;

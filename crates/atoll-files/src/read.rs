@@ -77,7 +77,12 @@ fn made_while_read(file: &File) -> bool {
 impl Open {
     /// Gives the bytes to `take`, in order, and stops at its first error. A file that became shorter is a failure.
     pub fn each(&self, buffer: &mut [u8], take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
-        let (mut at, mut left) = (self.offset, self.length);
+        self.rest(0, buffer, take)
+    }
+
+    /// The same without the first `done` bytes.
+    pub(crate) fn rest(&self, done: u64, buffer: &mut [u8], take: &mut dyn FnMut(&[u8]) -> Result<()>) -> Result<()> {
+        let (mut at, mut left) = (self.offset + done, self.length.map(|length| length - done));
         loop {
             let want = left.map_or(buffer.len(), |left| usize::try_from(left).unwrap_or(usize::MAX).min(buffer.len()));
             if want == 0 {
@@ -88,14 +93,20 @@ impl Open {
                 read => read.at(&self.path)?,
             };
             if count == 0 {
-                return match left {
-                    None => Ok(()),
-                    Some(_) => Err(Failure::new(Kind::Io, &self.path, "became shorter while it was read")),
-                };
+                return left.map_or(Ok(()), |_| Err(self.shorter()));
             }
             take(&buffer[..count])?;
             at += count as u64;
             left = left.map(|left| left - count as u64);
         }
+    }
+
+    /// To be read by somebody else.
+    pub(crate) fn file(&self) -> &File {
+        &self.file
+    }
+
+    pub(crate) fn shorter(&self) -> Failure {
+        Failure::new(Kind::Io, &self.path, "became shorter while it was read")
     }
 }

@@ -1,7 +1,8 @@
 //! The worker: takes requests off one socket, serves each in a thread, ends when the socket closes.
 //!
-//! A request is a connection of its own, handed over as a descriptor. Threads are kept for the next one; there are as
-//! many as requests were ever under way at once, up to a limit, beyond which requests wait.
+//! A connection, handed over as a descriptor, carries one request after the other, and has a thread for itself while it
+//! is open. Threads are kept for the next one; there are as many as connections were ever open at once, up to a limit,
+//! beyond which they wait.
 
 use std::collections::VecDeque;
 use std::io;
@@ -16,7 +17,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::ask::{Ask, Told};
 use crate::error::{Failure, Kind, Result};
 use crate::line::Line;
-use crate::read::Reading;
+use crate::read::{Open, Reading};
 use crate::stop::Stop;
 use crate::tree::{Reach, Tree};
 use crate::watch::Watch;
@@ -31,6 +32,12 @@ const STACK: usize = 1024 * 1024;
 
 /// What is read of a file at a time.
 const PIECE: usize = 256 * 1024;
+
+/// The same of data that is here already.
+const SMALL: usize = 16 * 1024;
+
+/// What has more goes out by reference: for less it is not worth its system calls.
+const LARGE: u64 = 128 * 1024;
 
 /// Between how many entries somebody looks whether anyone still waits.
 const LOOK_EVERY: u32 = 256;
@@ -124,13 +131,26 @@ impl Pool {
     }
 }
 
-/// Serves one request to its end.
+/// Serves a connection to its end.
 fn answer(line: &mut Line) {
-    let outcome = line.ask().and_then(|ask| {
-        let tree = root()?;
-        perform(&tree, ask, line)
-    });
-    line.end(outcome);
+    let root = root();
+    loop {
+        let ask = match line.ask() {
+            Ok(Some(ask)) => ask,
+            Ok(None) => return,
+            Err(failure) => return line.end(Err(failure)),
+        };
+        let goes_on = ask.leaves_the_line();
+        let outcome = match &root {
+            Ok(tree) => perform(tree, ask, line),
+            Err(failure) => Err(failure.clone()),
+        };
+        let went_well = outcome.is_ok();
+        line.end(outcome);
+        if !goes_on || !went_well {
+            return;
+        }
+    }
 }
 
 fn root() -> Result<Tree> {
@@ -140,7 +160,7 @@ fn root() -> Result<Tree> {
 }
 
 fn perform(tree: &Tree, ask: Ask, line: &mut Line) -> Result<()> {
-    let watched = line.watch()?;
+    let watched = line.watch();
     let calls = std::cell::Cell::new(0_u32);
     // A look costs a system call: not between any two files.
     let gone = || {
@@ -154,7 +174,7 @@ fn perform(tree: &Tree, ask: Ask, line: &mut Line) -> Result<()> {
         }
         Ask::Write { path, options } => {
             path::check(&path)?;
-            let written = writing(line, Writing::begin(tree, &path, options)?)?;
+            let written = writing(line, Writing::at(tree, &path, options)?)?;
             let Written { facts, created, atomic } = written;
             line.tell(&Told::Written { facts, created, atomic })
         }
@@ -164,9 +184,7 @@ fn perform(tree: &Tree, ask: Ask, line: &mut Line) -> Result<()> {
         }
         Ask::List { path, options } => {
             path::check(&path)?;
-            let listed = list::list(tree, &path, &options, &mut |path, facts| {
-                line.tell(&Told::Entry { path: path.to_vec(), facts: facts.clone() })
-            })?;
+            let listed = list::list(tree, &path, &options, &mut |path, facts| line.tell_entry(path, facts))?;
             line.tell(&Told::Listed { more: listed.more, unreadable: listed.unreadable })
         }
         Ask::MakeDirectory { path, parents, mode } => {
@@ -226,15 +244,42 @@ fn reading(line: &mut Line, reading: Reading, head: bool) -> Result<()> {
     if head {
         return Ok(());
     }
-    let size = open.length.map_or(PIECE, |length| usize::try_from(length).unwrap_or(PIECE).clamp(1, PIECE));
-    open.each(&mut vec![0; size], &mut |bytes| line.send(bytes))
+    let done = if open.length.is_some_and(|length| length > LARGE) { pages(line, &open)? } else { 0 };
+    let left = open.length.map_or(PIECE as u64, |length| length - done);
+    let size = usize::try_from(left).unwrap_or(PIECE).min(PIECE);
+    open.rest(done, &mut vec![0; size], &mut |bytes| line.send(bytes))
+}
+
+/// Sends as much of a file by reference as it has pages. Returns how much that is.
+fn pages(line: &mut Line, open: &Open) -> Result<u64> {
+    let length = open.length.unwrap_or(0);
+    let mut done = 0;
+    while done < length {
+        match line.send_pages(open.file(), open.offset + done, length - done)? {
+            Some(0) => return Err(open.shorter()),
+            Some(count) => done += count as u64,
+            None => break,
+        }
+    }
+    Ok(done)
 }
 
 fn writing(line: &mut Line, mut writing: Writing) -> Result<Written> {
-    let mut buffer = vec![0; PIECE];
+    let mut buffer = if line.has_all_data() {
+        vec![0; SMALL]
+    } else {
+        // What can be refused before its bytes are here is.
+        writing.check_early()?;
+        vec![0; PIECE]
+    };
     loop {
         match line.data(&mut buffer)? {
-            0 => return writing.finish(),
+            0 => {
+                let mut old = None;
+                let written = writing.finish(&mut old);
+                line.close_later(old);
+                return written;
+            }
             count => writing.write(&buffer[..count])?,
         }
     }

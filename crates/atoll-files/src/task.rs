@@ -8,10 +8,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use atoll_protocol::{
-    ArchiveExisting, ArchiveFormat, EditRequest, GlobAnswer, GlobEntry, GlobKind, GlobRequest, PackOptions, PatchHunk,
-    PatchOutcome, PatchReceipt, PatchedFile, PathText, SearchBinary, SearchCase, SearchDetail, SearchFile, SearchLine,
-    SearchMatch, SearchRequest, SearchRole, SearchSpan, SearchSummary, SearchSyntax, SearchTruncated, SkippedMember,
-    UnpackOptions, UnpackReceipt,
+    ArchiveExisting, ArchiveFormat, EditRequest, GlobAnswer, GlobEntry, GlobKind, GlobRequest, Omitted, PackOptions,
+    PatchHunk, PatchOutcome, PatchReceipt, PatchedFile, PathText, SearchBinary, SearchCase, SearchDetail, SearchFile,
+    SearchLine, SearchMatch, SearchRequest, SearchRole, SearchSpan, SearchSummary, SearchSyntax, SearchTruncated,
+    SkippedMember, UnpackOptions, UnpackReceipt,
 };
 use rustix::event::{PollFd, PollFlags};
 use serde::de::DeserializeOwned;
@@ -32,6 +32,9 @@ use crate::walk::{EntryKind, Hidden, Ignored, Order};
 
 /// The longest request that is gathered: an edit of a large file.
 const GATHERED_MAX: usize = 64 << 20;
+
+/// How many names of what is left out of an archive are told.
+const OMITTED_TOLD: usize = 20;
 
 /// How a patch is applied. Between agent and worker only.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -75,7 +78,7 @@ struct Watch {
 
 impl Watch {
     fn start(line: &Line, stop: &Stop) -> Result<Self> {
-        let socket = line.watch()?;
+        let socket = line.watch();
         let (ours, theirs) = rustix::pipe::pipe_with(rustix::pipe::PipeFlags::CLOEXEC)
             .map_err(|errno| Failure::from_errno(errno, b""))?;
         let stop = stop.clone();
@@ -328,12 +331,21 @@ fn pack(tree: &Tree, path: &[u8], options: PackOptions, line: &mut Line, stop: &
         ignored: ignored(!options.gitignore),
         prefix: Vec::new(),
     };
-    // Said before the first byte: what cannot be packed at all is a refusal, not half an archive.
+    let _watch = Watch::start(line, stop)?;
+    // Said before the first byte: what cannot be packed at all is a refusal, and what will be missing is known.
+    let surveyed = pack.survey(tree, path, stop)?;
+    let first = surveyed.first_troubles.iter().take(OMITTED_TOLD).map(|failure| PathText::new(&failure.path));
+    say(line, &Omitted { count: surveyed.troubles, first: first.collect() })?;
     let mut out = io::BufWriter::with_capacity(256 << 10, Out(line));
     let packed = pack.run(tree, path, &mut out, stop)?;
     out.flush().map_err(|error| Failure::from_io(&error, b""))?;
     drop(out);
-    line.tell(&Told::Counted { count: packed.troubles })
+    if packed.troubles > surveyed.troubles {
+        // The archive is whole but for what nobody was told of; so it does not end as one that is.
+        let new = packed.first_troubles.into_iter().find(|failure| !surveyed.first_troubles.contains(failure));
+        return Err(new.unwrap_or_else(|| Failure::new(Kind::Io, path, "changed while it was packed")));
+    }
+    Ok(())
 }
 
 struct Out<'a>(&'a mut Line);

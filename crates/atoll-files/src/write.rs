@@ -8,7 +8,7 @@
 use std::fs::File;
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::os::fd::{AsFd, OwnedFd};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::rc::Rc;
 
 use rustix::fs::{AtFlags, Mode, OFlags, RenameFlags};
 use rustix::io::Errno;
@@ -17,16 +17,13 @@ use crate::ask::{Condition, WriteOptions};
 use crate::error::{At, Failure, Kind, Result};
 use crate::facts::{Facts, FileKind};
 use crate::tree::Tree;
+use crate::turn::{Key, Turn};
 
 /// More than this goes to a file while it comes.
 const IN_MEMORY: usize = 64 * 1024;
 
 /// Where a spool may be if the directory itself may not be written.
 const ELSEWHERE: [&[u8]; 3] = [b"/tmp", b"/var/tmp", b"/dev/shm"];
-
-/// As many writers may be at their last step at once; two of one file never are.
-const LOCKS: usize = 64;
-static ENDS: [Mutex<()>; LOCKS] = [const { Mutex::new(()) }; LOCKS];
 
 /// How a write went.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -51,22 +48,25 @@ pub struct Writing {
 /// Where the file is or will be: its directory, and its name there.
 #[derive(Debug)]
 struct Place {
-    directory: OwnedFd,
+    directory: Rc<OwnedFd>,
     name: Vec<u8>,
 }
 
 impl Writing {
-    /// Finds the place, and refuses what can be refused before anything is sent.
-    pub fn begin(tree: &Tree, path: &[u8], options: WriteOptions) -> Result<Self> {
+    /// Finds the place.
+    pub fn at(tree: &Tree, path: &[u8], options: WriteOptions) -> Result<Self> {
         if path.ends_with(b"/") {
             return Err(Failure::new(Kind::IsDirectory, path, "names a directory: it ends with a slash"));
         }
         let made = options.parents.then_some(Mode::from_raw_mode(0o777));
         let (directory, name) = tree.place(path, made)?;
-        let writing =
-            Self { place: Place { directory, name }, options, path: path.to_vec(), spool: Spool::Memory(Vec::new()) };
-        writing.check(writing.found()?.as_ref())?;
-        Ok(writing)
+        let place = Place { directory: Rc::new(directory), name };
+        Ok(Self { place, options, path: path.to_vec(), spool: Spool::Memory(Vec::new()) })
+    }
+
+    /// Refuses what can be refused before anything is sent. The end looks again.
+    pub fn check_early(&self) -> Result<()> {
+        self.check(self.found()?.as_ref())
     }
 
     /// Adds bytes.
@@ -84,15 +84,16 @@ impl Writing {
         Ok(())
     }
 
-    /// Puts it in its place.
-    pub fn finish(mut self) -> Result<Written> {
-        let _end = self.lock()?;
+    /// Puts it in its place. A file that is replaced is left open in `old`: only when that is closed are its blocks given
+    /// back, which takes longer than all the rest, and which nobody needs to wait for.
+    pub fn finish(mut self, old: &mut Option<File>) -> Result<Written> {
+        let _turn = Turn::take(vec![Key::of(&self.place.directory, &self.place.name).at(&self.path)?]);
         let found = self.found()?;
         self.check(found.as_ref())?;
         if self.options.append && found.is_some() {
             return self.in_place(found.as_ref());
         }
-        match self.replace(found.as_ref())? {
+        match self.replace(found.as_ref(), old)? {
             Some(facts) => Ok(Written { facts, created: found.is_none(), atomic: true }),
             None => self.in_place(found.as_ref()),
         }
@@ -126,13 +127,6 @@ impl Writing {
         rustix::fs::accessat(&self.place.directory, &self.place.name[..], access, AtFlags::EACCESS).at(&self.path)
     }
 
-    fn lock(&self) -> Result<MutexGuard<'static, ()>> {
-        let directory = rustix::fs::fstat(&self.place.directory).at(&self.path)?;
-        let mixed = self.place.name.iter().fold(directory.st_ino, |sum, &byte| sum.wrapping_mul(31) + u64::from(byte));
-        let index = usize::try_from(mixed % LOCKS as u64).unwrap_or(0);
-        Ok(ENDS[index].lock().unwrap_or_else(PoisonError::into_inner))
-    }
-
     /// A file without a name: in the directory itself if possible.
     fn spool_file(&self) -> Result<(File, bool)> {
         let here = match nameless(&self.place.directory, b".") {
@@ -148,7 +142,7 @@ impl Writing {
     }
 
     /// Replaces in one step. `None` if that cannot be done here.
-    fn replace(&mut self, found: Option<&Facts>) -> Result<Option<Facts>> {
+    fn replace(&mut self, found: Option<&Facts>, old: &mut Option<File>) -> Result<Option<Facts>> {
         let mut temporary = match self.temporary() {
             Ok(Some(temporary)) => temporary,
             Ok(None) => return Ok(None),
@@ -156,7 +150,7 @@ impl Writing {
             Err(failure) => return Err(failure),
         };
         if let Some(facts) = found
-            && !self.keep(&temporary.file, facts)?
+            && !self.keep(&temporary.file, facts, old)?
         {
             return Ok(None);
         }
@@ -182,7 +176,7 @@ impl Writing {
     /// The new file, complete, in the directory. `None` if it gathered elsewhere.
     fn temporary(&mut self) -> Result<Option<Temporary>> {
         match std::mem::replace(&mut self.spool, Spool::Memory(Vec::new())) {
-            Spool::File { file, here: true } => Ok(Some(Temporary { file, name: None, directory: self.directory()? })),
+            Spool::File { file, here: true } => Ok(Some(Temporary { file, name: None, directory: self.directory() })),
             elsewhere @ Spool::File { here: false, .. } => {
                 self.spool = elsewhere;
                 Ok(None)
@@ -200,20 +194,21 @@ impl Writing {
         }
     }
 
-    fn directory(&self) -> Result<OwnedFd> {
-        rustix::io::fcntl_dupfd_cloexec(&self.place.directory, 3).at(&self.path)
+    fn directory(&self) -> Rc<OwnedFd> {
+        Rc::clone(&self.place.directory)
     }
 
     fn named(&self) -> Result<Temporary> {
-        let directory = self.directory()?;
+        let directory = self.directory();
         let (file, name) = make_named(&directory).at(&self.path)?;
         Ok(Temporary { file, name: Some(name), directory })
     }
 
     /// Gives the new file what the old one has. `false` if its owner cannot be given.
-    fn keep(&self, file: &File, old: &Facts) -> Result<bool> {
+    fn keep(&self, file: &File, old: &Facts, opened: &mut Option<File>) -> Result<bool> {
         let new = rustix::fs::fstat(file).at(&self.path)?;
-        if (new.st_uid, new.st_gid) != (old.uid, old.gid) {
+        let is_given = (new.st_uid, new.st_gid) != (old.uid, old.gid);
+        if is_given {
             let owner = (rustix::fs::Uid::from_raw(old.uid), rustix::fs::Gid::from_raw(old.gid));
             match rustix::fs::fchown(file, Some(owner.0), Some(owner.1)) {
                 Ok(()) => {}
@@ -221,11 +216,15 @@ impl Writing {
                 Err(errno) => return Err(Failure::from_errno(errno, &self.path)),
             }
         }
-        rustix::fs::fchmod(file, Mode::from_raw_mode(old.mode)).at(&self.path)?;
+        // To give a file away takes bits off it.
+        if is_given || new.st_mode & 0o7777 != old.mode {
+            rustix::fs::fchmod(file, Mode::from_raw_mode(old.mode)).at(&self.path)?;
+        }
         let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::CLOEXEC;
         // What may not be read has no attributes that we could keep.
         if let Ok(old) = rustix::fs::openat(&self.place.directory, &self.place.name[..], flags, Mode::empty()) {
             crate::attributes::copy(&old, file);
+            *opened = Some(old.into());
         }
         Ok(true)
     }
@@ -291,7 +290,7 @@ enum Spool {
 struct Temporary {
     file: File,
     name: Option<Vec<u8>>,
-    directory: OwnedFd,
+    directory: Rc<OwnedFd>,
 }
 
 impl Temporary {

@@ -10,6 +10,7 @@ use crate::metrics::Metrics;
 use crate::placement::Promise;
 use crate::preview::Site;
 use crate::registry::Registry;
+use crate::routes::Origins;
 
 /// Cheap to clone. Nothing in it waits.
 #[derive(Debug, Clone)]
@@ -22,6 +23,8 @@ pub(crate) struct App {
     /// Where previews are.
     pub(crate) preview: Arc<Site>,
     pub(crate) json_max: usize,
+    /// Whose pages may use the API.
+    pub(crate) origins: Origins,
     /// The OpenAPI document.
     pub(crate) document: &'static str,
     pub(crate) draining: watch::Receiver<bool>,

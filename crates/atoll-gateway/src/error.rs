@@ -393,7 +393,7 @@ impl Error {
     }
 
     /// What some statuses want to be told beside the body (RFC 9110, 11.6.1 and 10.2.3).
-    fn headers(&self) -> HeaderMap {
+    pub(crate) fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         if let Self::Unauthorized { .. } | Self::PreviewClosed = self {

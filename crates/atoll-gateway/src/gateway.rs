@@ -11,11 +11,12 @@ use tokio::sync::watch;
 use crate::app::App;
 use crate::auth::{Auth, Mode, Rate};
 use crate::face::Face;
-use crate::fleet::{Fleet, Ground};
+use crate::fleet::{Fleet, Ground, Traffic};
 use crate::metrics::Metrics;
 use crate::placement::{Local, LocalOptions, Placement};
 use crate::preview::{Domain, Signer, Site};
 use crate::registry::{Disk, Registry};
+use crate::routes::Origins;
 use crate::server::{self, Limits, Listeners, PreviewListen, Server, TlsFiles};
 use crate::{Error, routes};
 
@@ -50,6 +51,8 @@ pub struct Options {
     pub limits: Limits,
     /// Where previews are.
     pub preview: PreviewOptions,
+    /// Origins whose pages may use the API.
+    pub origins: Origins,
     /// The OpenAPI document of everything that can be reached through this server, as JSON.
     pub document: &'static str,
     /// Protocols of others that it speaks as well.
@@ -97,6 +100,7 @@ impl Gateway {
             registry: registry.clone(),
             disk,
             metrics: Arc::clone(&metrics),
+            traffic: Traffic::default(),
             default_sleep_ms: options.sleep_after.and_then(|after| u64::try_from(after.as_millis()).ok()),
             sandboxes_max: options.sandboxes_max,
         })
@@ -121,6 +125,7 @@ impl Gateway {
             metrics: Arc::clone(&metrics),
             preview: Arc::new(site),
             json_max: options.limits.json_bytes,
+            origins: options.origins,
             document: options.document,
             draining: watching,
         };

@@ -7,10 +7,12 @@
 //! How the parts meet: `server` takes connections, `routes` takes requests apart, `auth` says who asks, `fleet` knows
 //! every sandbox and has one task for each, `placement` starts and finds agents, `proxy` passes requests on to them
 //! over `lines`, `preview` shows what listens inside, `face` is where protocols of others come in, `registry` remembers.
+//! `bridge` speaks the dialect of a peer, in terms of all that.
 
 mod app;
 mod ask;
 mod auth;
+mod bridge;
 mod clock;
 mod error;
 pub mod face;
@@ -18,6 +20,7 @@ mod fleet;
 mod gateway;
 mod lines;
 mod metrics;
+mod passage;
 mod placement;
 mod preview;
 mod proxy;
@@ -25,11 +28,13 @@ mod random;
 mod registry;
 mod routes;
 mod server;
+mod slipping;
 
 pub use auth::{Mode as AuthMode, Rate};
+pub use bridge::openapi as bridge_openapi;
 pub use error::{Difference, DiskTrouble, Error};
 pub use gateway::{Gateway, Options, PreviewOptions, ROOT_TOKEN, SOCKET};
 pub use placement::{Local, LocalOptions};
 pub use preview::Domain;
-pub use routes::openapi;
+pub use routes::{Origins, openapi};
 pub use server::{Limits, PreviewListen, TlsFiles};

@@ -4,7 +4,7 @@ use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-use atoll_protocol::SandboxState;
+use atoll_protocol::{EgressTotals, SandboxState};
 
 /// Upper bounds of the buckets of request durations, in milliseconds.
 const BOUNDS_MS: [u64; 10] = [1, 5, 10, 25, 50, 100, 250, 1000, 5000, 30_000];
@@ -79,8 +79,8 @@ impl Metrics {
         add(&self.agents_lost);
     }
 
-    /// Everything as text, with how many sandboxes there are in each state.
-    pub(crate) fn text(&self, sandboxes: &[(SandboxState, usize)]) -> String {
+    /// Everything as text, with how many sandboxes there are in each state, and what has gone out of them.
+    pub(crate) fn text(&self, sandboxes: &[(SandboxState, usize)], traffic: &EgressTotals) -> String {
         let mut text = String::new();
         self.write_requests(&mut text);
         let singles = [
@@ -99,6 +99,7 @@ impl Metrics {
             let state = serde_json::to_value(state).unwrap_or_default();
             line(&mut text, "atoll_sandboxes", &format!("{{state={state}}}"), *count as u64);
         }
+        write_traffic(&mut text, traffic);
         text
     }
 
@@ -126,6 +127,39 @@ impl Metrics {
     }
 }
 
+/// Of all sandboxes together: which one it was tells its own events.
+fn write_traffic(text: &mut String, traffic: &EgressTotals) {
+    let EgressTotals { connections, open, denied, names, names_denied, bytes_out, bytes_in } = *traffic;
+    let pairs = [
+        (
+            "atoll_egress_connections_total",
+            "Connections out of sandboxes, by what was decided.",
+            "decision",
+            [("allowed", connections), ("denied", denied)],
+        ),
+        (
+            "atoll_egress_names_total",
+            "Questions for names, by what was decided.",
+            "decision",
+            [("allowed", names), ("denied", names_denied)],
+        ),
+        (
+            "atoll_egress_bytes_total",
+            "Bytes of connections out of sandboxes.",
+            "direction",
+            [("out", bytes_out), ("in", bytes_in)],
+        ),
+    ];
+    for (name, help, label, values) in pairs {
+        head(text, name, "counter", help);
+        for (value, count) in values {
+            line(text, name, &format!("{{{label}=\"{value}\"}}"), count);
+        }
+    }
+    head(text, "atoll_egress_connections", "gauge", "Connections out of sandboxes that stand.");
+    line(text, "atoll_egress_connections", "", open);
+}
+
 fn head(text: &mut String, name: &str, kind: &str, help: &str) {
     // Writing to a string does not fail.
     writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}").ok();
@@ -144,12 +178,16 @@ mod tests {
         let metrics = Metrics::default();
         metrics.answered(Kind::Agent, 200, Duration::from_millis(7));
         metrics.answered(Kind::Agent, 502, Duration::from_secs(60));
-        let text = metrics.text(&[(SandboxState::Running, 3)]);
+        let traffic = EgressTotals { denied: 5, bytes_in: 9, open: 2, ..EgressTotals::default() };
+        let text = metrics.text(&[(SandboxState::Running, 3)], &traffic);
         for line in [
             "atoll_requests_total{kind=\"agent\",status=\"2xx\"} 1",
             "atoll_request_duration_ms_bucket{kind=\"agent\",le=\"10\"} 1",
             "atoll_request_duration_ms_bucket{kind=\"agent\",le=\"+Inf\"} 2",
             "atoll_sandboxes{state=\"running\"} 3",
+            "atoll_egress_connections_total{decision=\"denied\"} 5",
+            "atoll_egress_bytes_total{direction=\"in\"} 9",
+            "atoll_egress_connections 2",
         ] {
             assert!(text.lines().any(|found| found == line), "{line}\n{text}");
         }

@@ -26,6 +26,11 @@ impl PathText {
         let (path, path_base64) = told(path);
         Self { path, path_base64 }
     }
+
+    /// The bytes.
+    pub fn bytes(&self) -> Vec<u8> {
+        exact(&self.path, self.path_base64.as_deref())
+    }
 }
 
 /// A path as it is told: text, and base64 if that is not all.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::{Encoding, ErrorBody, FileInfo};
+use crate::{Encoding, ErrorBody, FileInfo, PathText};
 
 /// How the text of a pattern is read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -498,6 +498,15 @@ pub struct PackOptions {
     pub exclude: Vec<String>,
     /// Leave out what `.gitignore` and `.ignore` name.
     pub gitignore: bool,
+}
+
+/// What is left out of an archive because it cannot be read, or the form has no place for it.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Omitted {
+    /// How many things.
+    pub count: u64,
+    /// The first of them, below what is packed.
+    pub first: Vec<PathText>,
 }
 
 /// How an archive is unpacked.

@@ -4,6 +4,7 @@
 //! on none of them. New fields are optional, new kinds are new variants; nothing is `untagged` or `flatten`ed, so a
 //! message always says what it is.
 
+mod advice;
 mod attach;
 mod cast;
 mod end;
@@ -45,7 +46,7 @@ pub use file::{
 };
 pub use file_task::{
     ArchiveExisting, ArchiveFormat, EditReceipt, EditRequest, EditText, GlobAnswer, GlobEntry, GlobKind, GlobRequest,
-    PackOptions, PatchHunk, PatchOutcome, PatchReceipt, PatchedFile, SearchAnswer, SearchBinary, SearchCase,
+    Omitted, PackOptions, PatchHunk, PatchOutcome, PatchReceipt, PatchedFile, SearchAnswer, SearchBinary, SearchCase,
     SearchDetail, SearchFile, SearchLine, SearchMatch, SearchRequest, SearchRole, SearchSpan, SearchSummary,
     SearchSyntax, SearchTruncated, SkippedMember, UnpackOptions, UnpackReceipt,
 };
@@ -84,4 +85,4 @@ pub use terminal::{InvalidSize, ResizeRequest, Resized, TerminalInfo, TerminalLi
 pub use time::Timestamp;
 pub use token::{CreateToken, NewToken, Scope, TokenInfo, TokenList, Verb};
 pub use wait::{HttpCondition, LogCondition, LogMatch, PortCondition, WaitAnswer, WaitFor, WaitRequest};
-pub use watch::{WatchChange, WatchEnd, WatchEvent, WatchInfo, WatchList, WatchPage, WatchRequest};
+pub use watch::{WatchChange, WatchEnd, WatchEvent, WatchFrame, WatchInfo, WatchList, WatchPage, WatchRequest};

@@ -182,3 +182,16 @@ pub struct WatchEnd {
     /// The cursor behind the last event.
     pub cursor: u64,
 }
+
+/// What a watch's client is told over a WebSocket, a text frame each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
+#[serde(rename_all = "snake_case")]
+pub enum WatchFrame {
+    /// Something happened.
+    Change(WatchEvent),
+    /// Nothing follows: the directory is gone.
+    End(WatchEnd),
+    /// Nothing follows: it failed.
+    Error(ErrorBody),
+}

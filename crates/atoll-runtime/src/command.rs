@@ -215,12 +215,11 @@ pub(crate) fn candidates(program: &OsStr, path: Option<&OsStr>) -> Vec<Vec<u8>> 
         .collect()
 }
 
-/// `NAME=value` strings of `defaults` with `changes` over them.
+/// `merged` with `changes` over it.
 pub(crate) fn environment(
-    defaults: &BTreeMap<OsString, OsString>,
+    mut merged: BTreeMap<OsString, OsString>,
     changes: &BTreeMap<OsString, Option<OsString>>,
 ) -> BTreeMap<OsString, OsString> {
-    let mut merged = defaults.clone();
     for (name, value) in changes {
         match value {
             Some(value) => merged.insert(name.clone(), value.clone()),
@@ -296,6 +295,6 @@ mod tests {
     fn null_unsets_and_others_stay() {
         let defaults = BTreeMap::from([("A".into(), "1".into()), ("B".into(), "2".into())]);
         let changes = BTreeMap::from([("A".into(), None), ("C".into(), Some("3".into()))]);
-        assert_eq!(strings(&environment(&defaults, &changes)), [b"B=2".to_vec(), b"C=3".to_vec()]);
+        assert_eq!(strings(&environment(defaults, &changes)), [b"B=2".to_vec(), b"C=3".to_vec()]);
     }
 }

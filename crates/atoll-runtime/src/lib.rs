@@ -54,7 +54,10 @@ pub use wait::{HttpCheck, LogPattern, PortCheck};
 #[doc = include_str!("../../../README.md")]
 struct Readme;
 
-/// As is the one in the page on sessions.
+/// As are those in the pages on each noun.
 #[cfg(doctest)]
+#[doc = include_str!("../../../docs/exec.md")]
+#[doc = include_str!("../../../docs/processes.md")]
 #[doc = include_str!("../../../docs/sessions.md")]
-struct Sessions;
+#[doc = include_str!("../../../docs/terminals.md")]
+struct Nouns;

@@ -198,7 +198,7 @@ fn spawn_request(
         Invocation::Shell(_) | Invocation::Interactive | Invocation::Argv(_) | Invocation::Session { .. } => None,
     };
     let command = foundation.as_ref().unwrap_or(command);
-    let environment = command::environment(&defaults, &command.env);
+    let environment = command::environment(defaults, &command.env);
     let program = argv.first().map(OsString::as_os_str).unwrap_or_default();
     let path = environment.get(std::ffi::OsStr::new("PATH")).map(OsString::as_os_str);
     let mut candidates = command::candidates(program, path);

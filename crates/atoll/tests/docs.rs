@@ -4,6 +4,8 @@
 use std::path::Path;
 use std::process::Command;
 
+use atoll_protocol::ErrorCode;
+
 /// One `$ command` and the lines that follow it.
 #[derive(Debug)]
 struct Example {
@@ -358,4 +360,41 @@ fn http_api_names_every_route() {
             assert!(page.contains(&route), "{route}` is not in docs/http-api.md");
         }
     }
+}
+
+/// The page of error codes is written from the code: `ATOLL_ACCEPT=1` writes it anew.
+#[test]
+fn errors_are_told_as_they_are() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");
+    let made = errors_page();
+    if std::env::var_os("ATOLL_ACCEPT").is_some() {
+        std::fs::write(&path, &made).unwrap();
+    }
+    let page = std::fs::read_to_string(&path).unwrap();
+    assert!(page == made, "docs/errors.md does not tell of every code as it is: run this test with ATOLL_ACCEPT=1");
+}
+
+fn errors_page() -> String {
+    let mut page = String::from(
+        "# Error codes\n\nEvery refusal has one shape, whoever says it: `{\"error\": {\"code\", \"message\", \"hint?\", \
+         \"details?\"}}`. The code\nis stable; the message names the thing; the hint, where there is one, fits the case at \
+         hand better than the advice\nhere. In both SDKs each code has an error class of its own. A command that ended with a \
+         code other than 0 is a result,\nnever an error.\n\nThis page is written from the code. What to do is the last \
+         paragraph of each.\n\n| code | status |\n|---|---|\n",
+    );
+    let name = |code: ErrorCode| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned();
+    for code in ErrorCode::ALL {
+        let name = name(*code);
+        let anchor = name.to_lowercase();
+        page.push_str(&format!("| [`{name}`](#{anchor}) | {} |\n", code.status()));
+    }
+    for code in ErrorCode::ALL {
+        let name = name(*code);
+        let class = format!("{code:?}Error");
+        let advice =
+            code.advice().unwrap_or_else(|| panic!("say in atoll-protocol/src/advice.rs what to do about {name}"));
+        let (status, meaning) = (code.status(), code.meaning());
+        page.push_str(&format!("\n## {name}\n\n{meaning} Status {status}; `{class}`.\n\n{advice}\n"));
+    }
+    page
 }

@@ -149,6 +149,34 @@ def say(request: pytest.FixtureRequest) -> Any:
     return request.config.pluginmanager.get_plugin("terminalreporter").write_line
 
 
+ASKED: set[tuple[str, str]] = set()
+"""Every method and path that was asked for, by either half."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def noted() -> Iterator[None]:
+    """Notes what is asked for."""
+    with pytest.MonkeyPatch.context() as patch:
+        for kind in (atoll.aio.client.Transport, atoll._sync.client.Transport):
+            note(patch, kind)
+        yield
+
+
+def note(patch: pytest.MonkeyPatch, kind: Any) -> None:
+    request, dial = kind._request, kind.dial
+
+    def noting_request(self: Any, method: str, path: str, *rest: Any) -> Any:
+        ASKED.add((method, path))
+        return request(self, method, path, *rest)
+
+    def noting_dial(self: Any, path: str, query: Any) -> Any:
+        ASKED.add(("GET", path))
+        return dial(self, path, query)
+
+    patch.setattr(kind, "_request", noting_request)
+    patch.setattr(kind, "dial", noting_dial)
+
+
 @pytest.fixture
 def client(make_client: Any) -> Any:
     return make_client()

@@ -37,7 +37,53 @@ PROVOKED: dict[str, Any] = {
     "SANDBOX_NOT_FOUND": lambda c, s: c.sandbox("none").info(),
     "SANDBOX_DIFFERS": lambda c, s: c.sandboxes.get(s.name, env={"OTHER": "1"}),
     "TOKEN_NOT_FOUND": lambda c, s: c.tokens.revoke("none"),
+    "ROUTE_NOT_FOUND": lambda c, s: c._transport.call("GET", "/v1/nothing"),
+    "METHOD_NOT_ALLOWED": lambda c, s: c._transport.call("DELETE", "/v1/sandboxes"),
+    "UPGRADE_REQUIRED": lambda c, s: c._transport.call("GET", f"/v1/sandboxes/{s.name}/terminals/none/attach"),
+    "UNSUPPORTED_MEDIA_TYPE": lambda c, s: c._transport.call("POST", f"/v1/sandboxes/{s.name}/exec", content=b"x"),
+    "IDEMPOTENCY_CONFLICT": lambda c, s: [
+        c._transport.call("POST", "/v1/sandboxes", body={"labels": {"n": n}}, headers={"idempotency-key": "a key"})
+        for n in "12"
+    ],
+    "SANDBOX_STOPPED": lambda c, s: stopped(c).pause(),
+    "STDIN_GAP": lambda c, s: c._transport.call(
+        "PUT",
+        f"/v1/sandboxes/{s.name}/processes/{s.processes.start('cat', stdin='pipe').id}/stdin",
+        query={"offset": 9},
+        content=b"x",
+    ),
+    "FILE_NOT_FOUND": lambda c, s: s.files.read("none"),
+    "FILE_EXISTS": lambda c, s: [s.files.write(each, "x") for each in "ab"] and s.files.rename("a", "b"),
+    "IS_DIRECTORY": lambda c, s: s.files.read("/tmp"),
+    "NOT_DIRECTORY": lambda c, s: [*s.files.list("/etc/hostname")],
+    "NOT_REGULAR_FILE": lambda c, s: s.files.read("/dev/zero"),
+    "DIRECTORY_NOT_EMPTY": lambda c, s: s.files.upload("full", {"a": "1"}) and s.files.remove("full"),
+    "READ_ONLY": lambda c, s: s.files.write("/proc/acpi/x", "x"),
+    "PERMISSION_DENIED": lambda c, s: s.files.write("/proc/cpuinfo", "x"),
+    "NAME_TOO_LONG": lambda c, s: s.files.read("x" * 300),
+    "TOO_MANY_LINKS": lambda c, s: s.exec("ln -sfn loop loop") and s.files.read("loop"),
+    "PATH_ESCAPES": lambda c, s: s.files.patch("--- a/../x\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n"),
+    "CROSS_DEVICE": lambda c, s: s.files.write("/tmp/here", "x") and s.files.rename("/tmp/here", "/workspace/there"),
+    "PRECONDITION_FAILED": lambda c, s: s.files.write("state", "1") and s.files.write("state", "2", if_absent=True),
+    "RANGE_NOT_SATISFIABLE": lambda c, s: s.files.write("short", "1") and [*s.files.open("short", offset=10)],
+    "CONTENT_MISMATCH": lambda c, s: s.files.write("text", "1") and s.files.edit("text", [{"old": "2", "new": ""}]),
+    "FILE_LIMIT": lambda c, s: limited(s),
+    "WATCH_NOT_FOUND": lambda c, s: s.get_watch("none"),
+    "WATCH_ALREADY_EXISTS": lambda c, s: [s.watch(each, id="one-watch") for each in ("/tmp", "/workspace")],
+    "GIT_FAILED": lambda c, s: s.git.clone("/workspace/nowhere"),
+    "SECRET_NOT_FOUND": lambda c, s: s.secrets.delete("none"),
 }
+
+
+def stopped(client: Any) -> Any:
+    sandbox = client.sandboxes.create()
+    sandbox.stop()
+    return sandbox
+
+
+def limited(sandbox: Any) -> None:
+    sandbox.files.upload("many", {"a": "1", "b": "2", "c": "3"})
+    sandbox.files.unpack("out", b"".join(sandbox.files.pack("many")), max_entries=1)
 
 
 def ended(sandbox: Any) -> Any:

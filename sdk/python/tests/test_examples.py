@@ -1,4 +1,4 @@
-"""Every example in documentation is run and prints what it says: of both halves, and of the README."""
+"""Every example in documentation strings is run and prints what it says, of both halves. Pages are run by scripts/docs."""
 
 from __future__ import annotations
 
@@ -8,19 +8,14 @@ import contextlib
 import doctest
 import inspect
 import io
-import re
 import types
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 import pytest
 
 import atoll
 import atoll.aio
-
-ROOT = Path(__file__).parents[3]
-PAGES = [ROOT / "sdk/python/README.md", *sorted((ROOT / "docs").glob("*.md"))]
 
 
 def examples() -> Iterator[tuple[str, str]]:
@@ -70,13 +65,3 @@ def test_an_example_prints_what_it_says(where: str, text: str, server: Any) -> N
 def test_there_are_examples_of_both_halves() -> None:
     assert len([where for where, _ in SESSIONS if ".aio" in where]) >= 6 <= len(SESSIONS) // 2
 
-
-FENCE = re.compile(r"^```python\n(.*?)^```(?:\n+```text\n(.*?)^```)?", re.DOTALL | re.MULTILINE)
-BLOCKS = [(f"{page.stem}-{number}", *block) for page in PAGES for number, block in enumerate(FENCE.findall(page.read_text()))]
-
-
-@pytest.mark.parametrize(("where", "code", "expected"), BLOCKS, ids=[where for where, _, _ in BLOCKS])
-def test_the_pages_run(where: str, code: str, expected: str, server: Any) -> None:
-    said = printed(code, {"__name__": "example"})
-    if expected:
-        assert said == expected

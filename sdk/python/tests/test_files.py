@@ -64,7 +64,11 @@ def test_names_may_be_no_text(files: Any) -> None:
 def test_trees_are_listed_changed_and_removed(files: Any) -> None:
     files.upload("tree", {"one": "1", "sub/two": b"2", "sub/ü": "3", 'sub/"quoted"': "4"})
     assert [each.path for each in files.list("tree")] == ["one", "sub"]
-    assert len([*files.list("tree", depth=9)]) == 5
+    listing = files.list("tree", depth=9)
+    assert len([*listing]) == 5 and listing.unreadable == 0
+    assert sorted(each.path for each in files.list("tree", depth=9, sorted=False)) == sorted(each.path for each in files.list("tree", depth=9))
+    with pytest.raises(errors.FileNotFoundError):
+        next(iter(files.list("nowhere")))
     assert files.mkdir("tree/new/deep", parents=True).kind == "directory"
     assert files.copy("tree/one", "tree/copy") == 1 and files.copy("tree", "twin", recursive=True) > 5
     assert files.move("tree/copy", "tree/moved").size == 1
@@ -85,6 +89,13 @@ def test_text_is_found_edited_and_patched(files: Any) -> None:
     found = files.search("two", "src", include=["*.py"], sorted=True, before=1)
     assert [(match.line, match.role) for match in found.matches] == [(1, "before"), (2, "match"), (1, "match")]
     assert found.summary.files_matched == 2
+    with files.search_stream("two", "src", include=["*.py"]) as stream:
+        assert sorted((match.path, match.line) for match in stream) == [("a.py", 2), ("b/c.py", 1)]
+    assert stream.summary.files_matched == 2
+    with files.search_stream("two", "src", detail="files") as stream:
+        assert sorted(each.path for each in stream) == ["a.py", "b/c.py"]
+    with pytest.raises(errors.ValidationFailedError):
+        next(iter(files.search_stream("(")))
     assert len(files.search("two", "src", case="insensitive", detail="files").files) == 3
     assert sorted(entry.path.removeprefix("src/") for entry in files.glob("**/*.py", "src").entries) == ["a.py", "b/c.py"]
     assert files.edit("src/a.py", [{"old": "one", "new": "1"}, {"old": "two", "new": "2"}]).lines == [[1], [2]]
@@ -148,7 +159,11 @@ def test_git_is_used(client: Any) -> None:
     author = {"name": "Me", "email": "me@example.org"}
     sandbox.exec("git init -q -b main origin && echo 1 > origin/file").check()
     assert sandbox.git.commit("origin", "first", all=True, author=author).branch == "main"
-    cloned = sandbox.git.clone("/workspace/origin", path="copy")
+    told: list[Any] = []
+    cloned = sandbox.git.clone("file:///workspace/origin", path="copy", progress=told.append)
+    assert {each.phase for each in told} >= {"Receiving objects"} and told[-1].percent == 100
+    with pytest.raises(errors.GitFailedError):
+        sandbox.git.clone("/workspace/nowhere", progress=told.append)
     assert cloned.branch == "main" and cloned.commit
     assert sandbox.git.checkout("copy", "work", create=True).branch == "work"
     sandbox.files.write("copy/file", "2\n")
@@ -158,7 +173,7 @@ def test_git_is_used(client: Any) -> None:
     assert [each.subject for each in sandbox.git.log("copy").commits] == ["second", "first"]
     assert "-1" in sandbox.git.diff("copy", from_="HEAD~1", to="HEAD").diff
     assert [each.name for each in sandbox.git.branches("copy").branches] == ["main", "work"]
-    assert sandbox.git.push("copy", set_upstream=True).refs
+    assert sandbox.git.push("copy", set_upstream=True, progress=told.append).refs
     sandbox.git.checkout("copy", "main")
-    assert sandbox.git.pull("copy").updated is False
+    assert sandbox.git.pull("copy").updated is False and sandbox.git.pull("copy", progress=told.append).updated is False
     sandbox.delete()

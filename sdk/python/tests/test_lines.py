@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
+import resource
 import threading
 from typing import Any
 
@@ -14,6 +15,8 @@ from atoll import errors
 
 # How much a stream carries: a little, or as much as `ATOLL_SDK_STREAM_BYTES` says.
 STREAM_BYTES = int(os.environ.get("ATOLL_SDK_STREAM_BYTES", 48 * 1024 * 1024))
+# What this process may use, however much a stream carries.
+MEMORY_MAX = 512 * 1024 * 1024
 
 
 def counted(count: int) -> bytes:
@@ -112,6 +115,7 @@ def test_a_large_stream_arrives_whole(make_client: Any, shared_sandbox: str) -> 
             length += len(output.bytes)
     assert length == STREAM_BYTES and told.split()[0].decode() == digest.hexdigest()
     sandbox.processes.get(stream.id).remove()
+    assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 < MEMORY_MAX
 
 
 def test_many_at_once(make_client: Any, shared_sandbox: str, request: Any) -> None:
@@ -173,7 +177,9 @@ def test_ctrl_c_takes_the_command_along(server: Any, shared_sandbox: str) -> Non
 
     import atoll
 
-    script = "import atoll; atoll.Client().sandbox('shared').exec('exec sleep 1000', id='interrupted-exec')"
+    # Whoever runs the tests in the background has it ignored.
+    heed = "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)"
+    script = heed + "; import atoll; atoll.Client().sandbox('shared').exec('exec sleep 1000', id='interrupted-exec')"
     child = subprocess.Popen([sys.executable, "-c", script], stderr=subprocess.DEVNULL)
     with atoll.Client(server.url, server.token) as client:
         processes = client.sandbox(shared_sandbox).processes
@@ -202,3 +208,63 @@ def test_what_is_to_end_with_its_line_is_not_asked_for_again(make_client: Any, s
             sandbox.exec("sleep 0.2", on_disconnect="kill")
         with pytest.raises(errors.BrokenError):
             list(sandbox.exec_stream("sleep 0.2", on_disconnect="kill"))
+
+
+def test_a_process_is_talked_with_over_a_line_that_breaks(make_client: Any, server: Any, shared_sandbox: str) -> None:
+    data = counted(150_000)
+    with CuttingProxy(server.url, least=400, most=150_000, seed=19) as proxy:
+        sandbox = make_client(proxy.url).sandbox(shared_sandbox)
+        process = sandbox.processes.start(["cat"], stdin="pipe")
+        with process.attach() as line:
+            line.write(data)
+            line.close_stdin()
+            seen = b"".join(output.bytes for output in line)
+        assert seen == data and line.end.code == 0 and line.cursor == len(data)
+        assert proxy.cut > 3
+
+
+def test_a_listing_goes_on_behind_the_last_entry(make_client: Any, server: Any, shared_sandbox: str) -> None:
+    direct = make_client().sandbox(shared_sandbox)
+    direct.exec("mkdir -p many/sub && cd many && seq -f 'file %04g' 3000 | xargs -d '\\n' touch && touch $'sub/\\xff'").check()
+    with CuttingProxy(server.url, least=300, most=150_000, seed=23) as proxy:
+        files = make_client(proxy.url).sandbox(shared_sandbox).files
+        paths = [each.path for each in files.list("many", depth=2)]
+        assert paths[:3000] == [f"file {number:04}" for number in range(1, 3001)] and len(paths) == 3002
+        assert proxy.cut > 2
+    direct.files.remove("many", recursive=True)
+
+
+def test_a_watch_goes_on_with_the_same_event(make_client: Any, server: Any, shared_sandbox: str) -> None:
+    direct = make_client().sandbox(shared_sandbox)
+    with CuttingProxy(server.url, least=200, most=20_000, seed=29) as proxy:
+        sandbox = make_client(proxy.url).sandbox(shared_sandbox)
+        direct.exec("mkdir -p watched")
+        with direct.watch("watched") as made:
+            watch = sandbox.get_watch(made.id)
+            direct.exec("cd watched && for n in $(seq 1 500); do mkdir d$n; done").check()
+            seen: list[str] = []
+            while len(seen) < 500:
+                event = next(watch)
+                assert event.change != "overflow"
+                if event.change == "created":
+                    seen.append(event.path)
+            assert seen == [f"d{number}" for number in range(1, 501)] and proxy.cut > 2
+            watch.close()
+    direct.files.remove("watched", recursive=True)
+
+
+def test_what_is_left_behind_is_tidied_up(make_client: Any, shared_sandbox: str) -> None:
+    """What a `with` block made is gone after it, also if it ended badly."""
+    sandbox = make_client().sandbox(shared_sandbox)
+    with pytest.raises(RuntimeError, match="enough"):
+        with (
+            sandbox.processes.start("sleep 1000", id="tidied") as process,
+            sandbox.sessions.create(id="tidied"),
+            sandbox.terminals.open("sleep 1000", id="tidied"),
+            sandbox.watch("/tmp", id="tidied"),
+        ):
+            raise RuntimeError("enough")
+    assert process.wait(timeout_ms=10_000).reason == "killed"
+    for listed in (sandbox.sessions.list(), sandbox.terminals.list(), sandbox.watches()):
+        assert "tidied" not in [each.id for each in listed]
+    process.remove()

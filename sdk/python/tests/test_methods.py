@@ -97,6 +97,29 @@ def test_input_is_written_by_anyone_and_closed(sandbox: Any) -> None:
     assert process.logs().collect()[0] == b"one two three four five"
 
 
+def test_a_process_is_talked_with_over_one_line(sandbox: Any) -> None:
+    process = sandbox.processes.start("while read -r line; do echo got $line; echo err >&2; done; exit 3", stdin="pipe")
+    process.write("first\n")
+    with process.attach() as line:
+        line.write("second\n")
+        seen = ""
+        for output in line:
+            seen += output.text if output.stream == "stdout" else ""
+            if seen.endswith("second\n") and output.stream == "stdout":
+                line.signal("CONT", scope="tree")
+                line.write(b"third\n")
+            if seen.endswith("third\n"):
+                line.close_stdin()
+    assert seen == "got first\ngot second\ngot third\n" and line.end.code == 3 and line.gaps == []
+    closed = sandbox.processes.start("echo printed; sleep 1000")
+    with closed.attach() as line, pytest.raises(errors.StdinNotOpenError):
+        line.write("x")
+        for _ in line:
+            pass
+    assert closed.refresh().state == "running", "leaving changes nothing"
+    closed.kill()
+
+
 def test_waits_are_for_lines_ports_and_ends(sandbox: Any) -> None:
     server = "import http.server as h; print('serving NOW', flush=True); h.HTTPServer(('', 8123), h.SimpleHTTPRequestHandler).serve_forever()"
     with sandbox.processes.start(["python3", "-c", server]) as process:
@@ -287,6 +310,14 @@ def test_ports_are_listed_followed_and_exposed(client: Any) -> None:
             opened = next(changes)
             assert (opened.port, opened.is_open) == (8131, True) and set(changes.open) == {8131}
             assert [each.port for each in sandbox.ports.list()] == [8131]
+            with sandbox.ports.connect(8131) as connection:
+                connection.write("GET /page HTTP/1.0\r\n\r\n")
+                answer = b""
+                while piece := connection.read():
+                    answer += piece
+                assert answer.endswith(b"hello\n")
+            with pytest.raises(errors.PortClosedError):
+                sandbox.ports.connect(8132)
             preview = sandbox.ports.expose(8131, name="web")
             assert urllib.request.urlopen(f"{preview.path_url}page").read() == b"hello\n"
             assert sandbox.ports.rotate(8131).token != preview.token

@@ -89,6 +89,81 @@ class BySdk:
         self.sandbox.sessions.get(id).delete()
         return {}
 
+    def write(self, path: str, data: str) -> dict[str, Any]:
+        self.sandbox.files.write(path, data, parents=True)
+        return {}
+
+    def read(self, path: str) -> dict[str, Any]:
+        return {"data": self.sandbox.files.read_text(path)}
+
+    def files(self, path: str, recursive: bool) -> dict[str, Any]:
+        return {"paths": [each.path for each in self.sandbox.files.list(path, depth=256 if recursive else 1)]}
+
+    def search(self, pattern: str, path: str) -> dict[str, Any]:
+        found = self.sandbox.files.search(pattern, path, sorted=True)
+        return {"found": sorted(f"{each.path}:{each.line}" for each in found.matches)}
+
+    def edit(self, path: str, old: str, new: str) -> dict[str, Any]:
+        return {"lines": self.sandbox.files.edit(path, [{"old": old, "new": new}]).lines}
+
+    def watch(self, path: str, count: int) -> dict[str, Any]:
+        with self.sandbox.watch(path, existing=True) as watch:
+            told = [next(watch) for _ in range(count)]
+        return {"events": in_order([f"{each.change} {each.path}" for each in told])}
+
+    def git_clone(self, url: str, path: str) -> dict[str, Any]:
+        cloned = self.sandbox.git.clone(url, path=path)
+        return {"branch": cloned.branch, "path": cloned.path}
+
+    def git_commit(self, path: str, message: str) -> dict[str, Any]:
+        author = {"name": "Me", "email": "me@example.org"}
+        return {"branch": self.sandbox.git.commit(path, message, all=True, author=author).branch}
+
+    def git_checkout(self, path: str, target: str, create: bool) -> dict[str, Any]:
+        return {"branch": self.sandbox.git.checkout(path, target, create=create).branch}
+
+    def git_status(self, path: str) -> dict[str, Any]:
+        return {"changed": [each.path for each in self.sandbox.git.status(path).entries]}
+
+    def git_log(self, path: str) -> dict[str, Any]:
+        return {"subjects": [each.subject for each in self.sandbox.git.log(path).commits]}
+
+    def git_branches(self, path: str) -> dict[str, Any]:
+        return {"names": [each.name for each in self.sandbox.git.branches(path).branches]}
+
+    def network(self) -> dict[str, Any]:
+        return {"domains": [rule.domain for rule in self.sandbox.network.get().policy.allow]}
+
+    def network_set(self, domains: Any) -> dict[str, Any]:
+        told = self.sandbox.network.set(allow=[{"domain": each} for each in domains])
+        return {"domains": [rule.domain for rule in told.policy.allow]}
+
+    def secret_put(self, name: str, value: str, host: str) -> dict[str, Any]:
+        return {"hosts": self.sandbox.secrets.put(name, value, hosts=[host]).hosts}
+
+    def secrets(self) -> dict[str, Any]:
+        return {"names": [each.name for each in self.sandbox.secrets.list()]}
+
+    def secret_delete(self, name: str) -> dict[str, Any]:
+        self.sandbox.secrets.delete(name)
+        return {}
+
+    def expose(self, port: int, name: str) -> dict[str, Any]:
+        preview = self.sandbox.ports.expose(port, name=name)
+        return {"port": preview.port, "visibility": preview.visibility, "name": preview.name}
+
+    def previews(self) -> dict[str, Any]:
+        return {"ports": [each.port for each in self.sandbox.ports.previews()]}
+
+    def unexpose(self, port: int) -> dict[str, Any]:
+        self.sandbox.ports.unexpose(port)
+        return {}
+
+
+def in_order(events: list[str]) -> list[str]:
+    """What is there already comes in the order of the file system; that it has been told comes last."""
+    return sorted(events[:-1]) + events[-1:]
+
 
 def told(result: Any) -> dict[str, Any]:
     end = result.end
@@ -118,8 +193,12 @@ class ByCommandLine:
         done = subprocess.run(
             [ATOLL, *command], env=self.environment, input=(stdin or "").encode(), capture_output=True, timeout=60
         )
-        said = json.loads(done.stdout) if done.stdout.strip() else {}
-        return {"error": said["error"]["code"]} if "error" in said else said
+        try:
+            said = json.loads(done.stdout) if done.stdout.strip() else {}
+        except ValueError:
+            # A line for each thing, or a file as it is.
+            return done.stdout.decode()
+        return {"error": said["error"]["code"]} if "error" in said and isinstance(said, dict) else said
 
     def create(self, labels: Any = None, env: Any = None) -> dict[str, Any]:
         pairs = [("--label", labels or {}), ("--env", env or {})]
@@ -202,6 +281,74 @@ class ByCommandLine:
     def session_delete(self, id: str) -> dict[str, Any]:
         self.atoll("session", "rm", NAME, id)
         return {}
+
+    def write(self, path: str, data: str) -> dict[str, Any]:
+        self.atoll("cp", "-", f"{NAME}:{path}", stdin=data)
+        return {}
+
+    def read(self, path: str) -> dict[str, Any]:
+        said = self.atoll("cat", f"{NAME}:{path}")
+        return dict(said) if "error" in said else {"data": said}
+
+    def files(self, path: str, recursive: bool) -> dict[str, Any]:
+        said = self.atoll("ls-files", f"{NAME}:{path}", *(["-r"] if recursive else []))
+        return {"paths": [json.loads(line)["path"] for line in said.splitlines()]}
+
+    def search(self, pattern: str, path: str) -> dict[str, Any]:
+        lines = [json.loads(line) for line in self.atoll("grep", NAME, pattern, path).splitlines()]
+        return {"found": sorted(f"{each['match']['path']}:{each['match']['line']}" for each in lines if "match" in each)}
+
+    def edit(self, path: str, old: str, new: str) -> dict[str, Any]:
+        return pick(self.atoll("edit", f"{NAME}:{path}", "--old", old, "--new", new), "lines")
+
+    def watch(self, path: str, count: int) -> dict[str, Any]:
+        lines = self.atoll("watch", NAME, path, "--existing", "--count", str(count)).splitlines()
+        told = [json.loads(line) for line in lines]
+        return {"events": in_order([f"{each['change']} {each['path']}" for each in told])}
+
+    def git_clone(self, url: str, path: str) -> dict[str, Any]:
+        return pick(self.atoll("git", "clone", NAME, url, path), "branch", "path")
+
+    def git_commit(self, path: str, message: str) -> dict[str, Any]:
+        author = "Me <me@example.org>"
+        return pick(self.atoll("git", "commit", NAME, path, "--all", "-m", message, "--author", author), "branch")
+
+    def git_checkout(self, path: str, target: str, create: bool) -> dict[str, Any]:
+        return pick(self.atoll("git", "checkout", NAME, path, target, *(["-b"] if create else [])), "branch")
+
+    def git_status(self, path: str) -> dict[str, Any]:
+        return {"changed": [each["path"] for each in self.atoll("git", "status", NAME, path)["entries"]]}
+
+    def git_log(self, path: str) -> dict[str, Any]:
+        return {"subjects": [each["subject"] for each in self.atoll("git", "log", NAME, path)]}
+
+    def git_branches(self, path: str) -> dict[str, Any]:
+        return {"names": [each["name"] for each in self.atoll("git", "branches", NAME, path)]}
+
+    def network(self) -> dict[str, Any]:
+        return {"domains": [rule["domain"] for rule in self.atoll("egress", NAME)["policy"].get("allow", [])]}
+
+    def network_set(self, domains: Any) -> dict[str, Any]:
+        self.atoll("egress", NAME, *(["allow", *domains] if domains else ["deny"]))
+        return self.network()
+
+    def secret_put(self, name: str, value: str, host: str) -> dict[str, Any]:
+        return pick(self.atoll("secret", NAME, "put", name, "--host", host, stdin=value), "hosts")
+
+    def secrets(self) -> dict[str, Any]:
+        return {"names": [each["name"] for each in self.atoll("secret", NAME, "list")]}
+
+    def secret_delete(self, name: str) -> dict[str, Any]:
+        return pick(self.atoll("secret", NAME, "rm", name))
+
+    def expose(self, port: int, name: str) -> dict[str, Any]:
+        return pick(self.atoll("expose", NAME, str(port), "--name", name), "port", "visibility", "name")
+
+    def previews(self) -> dict[str, Any]:
+        return {"ports": [each["port"] for each in self.atoll("ports", NAME)["previews"]]}
+
+    def unexpose(self, port: int) -> dict[str, Any]:
+        return pick(self.atoll("unexpose", NAME, str(port)))
 
 
 def pick(said: Any, *names: str) -> dict[str, Any]:

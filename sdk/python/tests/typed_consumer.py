@@ -13,6 +13,12 @@ def blocking(sandbox: atoll.Sandbox) -> int:
     end: EndRecord = sandbox.processes.start(["true"], stdin="closed", restart={"on_failure": {"max": 1}}).wait()
     with sandbox.exec_stream("echo streamed") as stream:
         pieces: list[str] = [output.text for output in stream]
+    with sandbox.processes.start("cat", stdin="pipe") as process, process.attach() as line:
+        line.write("over")
+        first: atoll.Output = next(line)
+        assert first.bytes == b"over" and line.cursor == 4
+    sizes: list[int] = [each.size for each in sandbox.files.list("/etc")]
+    assert sizes
     assert result.stdout == "typed\n" and pieces == ["streamed\n"] and end.code is not None
     return end.code
 

@@ -6,6 +6,7 @@ import type * as models from "./models.js";
 import { Place } from "./place.js";
 import { Sandbox } from "./sandbox.js";
 import { findSettings, showAddress } from "./settings.js";
+import { madeUp } from "./streams.js";
 import { Transport, encode, segment } from "./transport.js";
 
 /** How many sandboxes are asked for at once. */
@@ -132,7 +133,7 @@ export class Sandboxes {
 
   async #create(options: SandboxOptions, temporary: boolean, owned?: Client): Promise<Sandbox> {
     // Asked for again after a broken line, the same key means the same sandbox.
-    const headers = { "idempotency-key": crypto.randomUUID() };
+    const headers = { "idempotency-key": madeUp() };
     const body = encode("SandboxOptions", options);
     const made = await this.#transport.post("SandboxRecord", "/v1/sandboxes", body, { headers, repeat: "safe" });
     return new Sandbox(new Place(this.#transport, `/v1/sandboxes/${segment(made.name)}`), made.name, temporary, owned);

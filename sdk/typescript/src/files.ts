@@ -2,9 +2,11 @@
 
 import { toBase64, toBytes } from "./codec.js";
 import { UnreachableError } from "./failure.js";
+import { type ListOptions, SearchStream, list } from "./lines.js";
 import type * as models from "./models.js";
 import type { Place } from "./place.js";
 import { Retry, sleep } from "./retry.js";
+import { madeUp } from "./streams.js";
 import { type CallOptions, encode } from "./transport.js";
 import { collect } from "./wire.js";
 
@@ -34,9 +36,6 @@ export interface LookOptions extends CallOptions {
   readonly link?: boolean | undefined;
   readonly user?: string | undefined;
 }
-
-/** Entries that are asked for at once. */
-const PAGE = 1000;
 
 /** The files of a sandbox. */
 export class Files {
@@ -93,19 +92,13 @@ export class Files {
     return (await this.#place.get("FileExists", "/files/exists", { path, link, user }, { signal })).exists;
   }
 
-  /** What is in a directory, `depth` levels deep, in the order of names. */
-  async *list(
-    path: Path = ".",
-    options: CallOptions & { depth?: number; hidden?: boolean; user?: string | undefined } = {},
-  ): AsyncGenerator<models.FileInfo, void> {
-    const { depth = 1, hidden = false, user, signal } = options;
-    let after: string | undefined;
-    do {
-      const query = { path, depth, hidden, user, limit: PAGE, after };
-      const page: models.FileList = await this.#place.get("FileList", "/files/list", query, { signal });
-      yield* page.entries;
-      after = page.next;
-    } while (after !== undefined);
+  /**
+   * What is in a directory, `depth` levels deep, in the order of names. Of however many entries, one is in memory.
+   *
+   * After a dropped connection it goes on behind the last one.
+   */
+  list(path: Path = ".", options: ListOptions = {}): AsyncGenerator<models.FileInfo, void> {
+    return list(this.#place, path, options);
   }
 
   /** Makes a directory; with `parents` also those above it, and one that is there is no error. */
@@ -157,7 +150,7 @@ export class Files {
     files: Readonly<Record<string, string | Uint8Array>>,
     options: { user?: string } = {},
   ): Promise<readonly models.WriteReceipt[]> {
-    const border = crypto.randomUUID();
+    const border = madeUp();
     const parts = Object.entries(files).map(([name, data]) => part(border, name, toBytes(data)));
     const content = await collect(from([...parts.flat(), toBytes(`--${border}--\r\n`)]));
     const answer = await this.#place.json("UploadReceipt", "POST", "/files/upload", {
@@ -174,6 +167,12 @@ export class Files {
     const { signal, ...rest } = options;
     const body = encode("SearchRequest", { ...said("path", path), pattern, ...rest });
     return this.#place.post("SearchAnswer", "/files/search", body, { signal, repeat: "safe" });
+  }
+
+  /** The same, told as it is found, `maxMatches` as many as you like: `for await (const match of files.searchStream("TODO"))`. */
+  searchStream(pattern: string, path: Path = ".", options: models.SearchOptions & CallOptions = {}): SearchStream {
+    const { signal, ...rest } = options;
+    return new SearchStream(this.#place, encode("SearchRequest", { ...said("path", path), pattern, ...rest }), { signal });
   }
 
   /** Names below a directory that match: `*` and `?` stay within a name, `**` does not. */

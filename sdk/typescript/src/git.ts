@@ -1,8 +1,18 @@
 // Git in a sandbox: its own, run inside; credentials are passed along and never kept.
 
 import type * as models from "./models.js";
+import type { Types } from "./models.js";
+import { EventParser } from "./events.js";
+import { BrokenError } from "./failure.js";
 import type { Place } from "./place.js";
-import { type CallOptions, encode } from "./transport.js";
+import { refused } from "./refusal.js";
+import { type CallOptions, decode, encode, parse } from "./transport.js";
+
+/** What takes long can be called off, and tells how far it is. */
+export interface GitCallOptions extends CallOptions {
+  /** Is called with how far it is. */
+  readonly onProgress?: ((progress: models.GitProgress) => void) | undefined;
+}
 
 /** Repositories in a sandbox. A path is the repository, or a directory in it. */
 export class Git {
@@ -13,9 +23,10 @@ export class Git {
   }
 
   /** Fetches a repository: `https://…`, `http://…`, `file://…` or an absolute path inside. */
-  clone(url: string, options: models.GitCloneOptions & CallOptions = {}): Promise<models.GitCloned> {
-    const { signal, ...rest } = options;
-    return this.#place.post("GitCloned", "/git/clone", encode("GitCloneRequest", { url, ...rest }), { signal });
+  clone(url: string, options: models.GitCloneOptions & GitCallOptions = {}): Promise<models.GitCloned> {
+    const { signal, onProgress, ...rest } = options;
+    const body = encode("GitCloneRequest", { url, ...rest });
+    return this.#long("GitCloned", "/git/clone", body, { signal, onProgress });
   }
 
   /** How a repository is: its branch, and what is different. */
@@ -53,14 +64,37 @@ export class Git {
   }
 
   /** Fetches what is new, and goes on to it. */
-  pull(path = ".", options: models.GitPullOptions & CallOptions = {}): Promise<models.GitPulled> {
-    const { signal, ...rest } = options;
-    return this.#place.post("GitPulled", "/git/pull", encode("GitPullRequest", { path, ...rest }), { signal });
+  pull(path = ".", options: models.GitPullOptions & GitCallOptions = {}): Promise<models.GitPulled> {
+    const { signal, onProgress, ...rest } = options;
+    const body = encode("GitPullRequest", { path, ...rest });
+    return this.#long("GitPulled", "/git/pull", body, { signal, onProgress });
   }
 
   /** Sends commits. */
-  push(path = ".", options: models.GitPushOptions & CallOptions = {}): Promise<models.GitPushed> {
-    const { signal, ...rest } = options;
-    return this.#place.post("GitPushed", "/git/push", encode("GitPushRequest", { path, ...rest }), { signal });
+  push(path = ".", options: models.GitPushOptions & GitCallOptions = {}): Promise<models.GitPushed> {
+    const { signal, onProgress, ...rest } = options;
+    const body = encode("GitPushRequest", { path, ...rest });
+    return this.#long("GitPushed", "/git/push", body, { signal, onProgress });
+  }
+
+  /** What may take its time, told as it happens if somebody listens. It ends with its line, so it is asked for once. */
+  async #long<S extends "GitCloned" | "GitPulled" | "GitPushed">(
+    shape: S,
+    path: string,
+    body: unknown,
+    { signal, onProgress }: GitCallOptions,
+  ): Promise<Types[S]> {
+    if (!onProgress) return this.#place.post(shape, path, body, { signal });
+    const parser = new EventParser();
+    const answer = await this.#place.stream("POST", path, { body, signal, headers: { accept: "text/event-stream" } });
+    for await (const piece of answer.body()) {
+      for (const event of parser.push(piece)) {
+        const told = parse(event.data);
+        if (event.name === "progress") onProgress(decode("GitProgress", told));
+        else if (event.name === "end") return decode(shape, told);
+        else if (event.name === "error") throw refused(told, 500);
+      }
+    }
+    throw new BrokenError("the connection broke: git was ended with it");
   }
 }

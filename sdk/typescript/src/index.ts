@@ -1,6 +1,8 @@
 /// <reference lib="esnext.disposable" preserve="true" />
 // Sandboxes of an Atoll server: commands, processes, sessions, terminals.
 
+export { ProcessConnection } from "./attach.js";
+export type { ProcessConnectOptions } from "./attach.js";
 export { Client, Sandboxes, Tokens, getSandbox, temporarySandbox } from "./client.js";
 export type { ClientOptions, SandboxOptions } from "./client.js";
 export * from "./codes.js";
@@ -18,9 +20,12 @@ export {
 export { FileStream, Files } from "./files.js";
 export type { FileContent, Path, WriteOptions } from "./files.js";
 export { Git } from "./git.js";
+export type { GitCallOptions } from "./git.js";
+export { SearchStream } from "./lines.js";
+export type { ListOptions } from "./lines.js";
 export type * as models from "./models.js";
 export { EgressEvents, Network, Secrets } from "./network.js";
-export { PortChanges, Ports } from "./ports.js";
+export { PortChanges, PortConnection, Ports } from "./ports.js";
 export type { ExposeOptions, PortChange } from "./ports.js";
 export { Process, Processes } from "./process.js";
 export type { StartOptions, WaitOptions } from "./process.js";

@@ -652,6 +652,18 @@ export interface GitLogRequest {
   readonly user?: string | undefined;
 }
 
+/** How far git is. */
+export interface GitProgress {
+  /** In pieces. */
+  readonly done: number;
+  /** How much of it is done. */
+  readonly percent: number;
+  /** What it does: `Receiving objects`. */
+  readonly phase: string;
+  /** Of so many. */
+  readonly total: number;
+}
+
 /** What to fetch into a repository. */
 export interface GitPullRequest {
   /** Which branch; else the one that is followed. */
@@ -1898,6 +1910,12 @@ export interface WaitRequest {
 /** What happened. */
 export type WatchChange = "created" | "modified" | "attributes" | "removed" | "renamed" | "overflow" | "settled" | "gone";
 
+/** The last event of a stream. */
+export interface WatchEnd {
+  /** The cursor behind the last event. */
+  readonly cursor: number;
+}
+
 /** One thing that happened. */
 export interface WatchEvent {
   /** What. */
@@ -1915,6 +1933,9 @@ export interface WatchEvent {
   /** The same exactly, if it is no UTF-8. */
   readonly pathBase64?: string | undefined;
 }
+
+/** What a watch's client is told over a WebSocket, a text frame each. */
+export type WatchFrame = { change: WatchEvent } | { end: WatchEnd } | { error: ErrorBody };
 
 /** Names a watch within its sandbox. */
 export type WatchId = string;
@@ -2504,6 +2525,7 @@ export interface Types {
   GitDiffRequest: GitDiffRequest;
   GitLog: GitLog;
   GitLogRequest: GitLogRequest;
+  GitProgress: GitProgress;
   GitPullRequest: GitPullRequest;
   GitPulled: GitPulled;
   GitPushRequest: GitPushRequest;
@@ -2599,7 +2621,9 @@ export interface Types {
   WaitAnswer: WaitAnswer;
   WaitFor: WaitFor;
   WaitRequest: WaitRequest;
+  WatchEnd: WatchEnd;
   WatchEvent: WatchEvent;
+  WatchFrame: WatchFrame;
   WatchInfo: WatchInfo;
   WatchList: WatchList;
   WatchPage: WatchPage;
@@ -2684,6 +2708,7 @@ export const shapes = {
   GitDiffRequest: { fields: [["context", "context"], ["from", "from"], ["path", "path"], ["paths", "paths"], ["staged", "staged"], ["to", "to"], ["user", "user"]] },
   GitLog: { fields: [["commits", "commits", "GitCommitInfo[]"]] },
   GitLogRequest: { fields: [["from", "from"], ["limit", "limit"], ["path", "path"], ["paths", "paths"], ["user", "user"]] },
+  GitProgress: { fields: [["done", "done"], ["percent", "percent"], ["phase", "phase"], ["total", "total"]] },
   GitPullRequest: { fields: [["branch", "branch"], ["credentials", "credentials", "GitCredentials"], ["path", "path"], ["remote", "remote"], ["timeout", "timeout_ms"], ["user", "user"]] },
   GitPulled: { fields: [["commit", "commit"], ["updated", "updated"]] },
   GitPushRequest: { fields: [["branch", "branch"], ["credentials", "credentials", "GitCredentials"], ["force", "force"], ["path", "path"], ["remote", "remote"], ["setUpstream", "set_upstream"], ["timeout", "timeout_ms"], ["user", "user"]] },
@@ -2779,7 +2804,9 @@ export const shapes = {
   WaitAnswer: { fields: [["end", "end", "EndRecord"], ["found", "found", "LogMatch"]] },
   WaitFor: { choice: [["log", "log", "LogCondition"], ["port", "port", "PortCondition"]] },
   WaitRequest: { fields: [["for", "for", "WaitFor"], ["timeout", "timeout_ms"]] },
+  WatchEnd: { fields: [["cursor", "cursor"]] },
   WatchEvent: { fields: [["change", "change"], ["cursor", "cursor"], ["directory", "directory"], ["from", "from"], ["fromBase64", "from_base64"], ["path", "path"], ["pathBase64", "path_base64"]] },
+  WatchFrame: { choice: [["change", "change", "WatchEvent"], ["end", "end", "WatchEnd"], ["error", "error", "ErrorBody"]] },
   WatchInfo: { fields: [["createdAt", "created_at", "date"], ["cursor", "cursor"], ["ended", "ended"], ["error", "error", "ErrorBody"], ["id", "id"], ["path", "path"], ["pathBase64", "path_base64"]] },
   WatchList: { fields: [["watches", "watches", "WatchInfo[]"]] },
   WatchPage: { fields: [["ended", "ended"], ["error", "error", "ErrorBody"], ["events", "events", "WatchEvent[]"], ["nextCursor", "next_cursor"]] },

@@ -11,7 +11,7 @@ import { builtin } from "./platform.js";
 import { refusal } from "./refusal.js";
 import { type Address, isLocal, showAddress } from "./settings.js";
 import { WebSocketLine, acceptKey, newKey } from "./websocket.js";
-import { type Answer, type Line, type Question, type Wire, collect, leavable, queryText } from "./wire.js";
+import { type Answer, type Line, type Pipe, type Question, type Wire, collect, leavable, queryText } from "./wire.js";
 
 /** Shorter than the server waits for the next request (10 s): one must not meet a connection that is being closed. */
 const IDLE_MAX = 5_000;
@@ -99,6 +99,25 @@ export class NodeWire implements Wire {
     });
   }
 
+  upgrade(path: string, protocol: string, headers: Readonly<Record<string, string>>): Promise<Pipe> {
+    return new Promise((resolve, reject) => {
+      const options = { method: "GET", agent: false as const, headers: { ...headers, connection: "Upgrade", upgrade: protocol } };
+      const request = this.#request(path, options);
+      request.on("upgrade", (_: IncomingMessage, socket: Socket, begun: Buffer) => {
+        if (begun.length > 0) socket.unshift(begun);
+        resolve(pipe(socket));
+      });
+      request.on("response", (response) => {
+        collect(pieces(response, undefined)).then(
+          (body) => reject(refusal(response.statusCode ?? 0, body)),
+          (error: unknown) => reject(error),
+        );
+      });
+      request.on("error", (error) => reject(this.#failed(error, request, undefined)));
+      request.end();
+    });
+  }
+
   close(): void {
     this.#agent.destroy();
   }
@@ -144,9 +163,19 @@ function length(body: Question["body"]): Record<string, string> {
 async function feed(request: ClientRequest, body: AsyncIterable<Uint8Array>): Promise<void> {
   for await (const piece of body) {
     if (request.destroyed) return;
-    if (!request.write(piece)) await new Promise<void>((go) => void request.once("drain", go).once("close", go));
+    if (!request.write(piece)) await drained(request);
   }
   request.end();
+}
+
+function drained(request: ClientRequest): Promise<void> {
+  return new Promise((go) => {
+    const done = () => {
+      request.off("drain", done).off("close", done);
+      go();
+    };
+    request.on("drain", done).on("close", done);
+  });
 }
 
 async function* pieces(response: IncomingMessage, signal: AbortSignal | undefined): AsyncIterable<Uint8Array> {
@@ -164,4 +193,26 @@ async function* pieces(response: IncomingMessage, signal: AbortSignal | undefine
 /** Whoever stops reading hangs up. */
 function hangUp(response: IncomingMessage): void {
   if (!response.complete) response.destroy();
+}
+
+function pipe(socket: Socket): Pipe {
+  // Whoever ends their half may still read.
+  socket.allowHalfOpen = true;
+  const broken = (error: Error) => new BrokenError(`the connection broke: ${error.message}`, undefined, error);
+  const done = (start: (told: (error?: Error | null) => void) => void) =>
+    new Promise<void>((resolve, reject) => start((error) => (error ? reject(broken(error)) : resolve())));
+  // Told where it is read or written; else to nobody, which would end the program.
+  socket.on("error", () => {});
+  return {
+    bytes: (async function* () {
+      try {
+        for await (const piece of socket) yield piece as Uint8Array;
+      } catch (error) {
+        throw broken(error as Error);
+      }
+    })(),
+    write: (data) => done((told) => socket.write(data, told)),
+    end: () => done((told) => socket.end(told)),
+    close: () => socket.destroy(),
+  };
 }

@@ -2,7 +2,7 @@
 
 import type { Types } from "./models.js";
 import type { Asked, CallOptions, Query, Transport } from "./transport.js";
-import type { Answer, Line } from "./wire.js";
+import type { Answer, Line, Pipe } from "./wire.js";
 
 export class Place {
   readonly transport: Transport;
@@ -49,6 +49,11 @@ export class Place {
   async stream(method: string, path: string, asked: Asked, silence?: "short" | "long"): Promise<Answer> {
     await this.ready();
     return this.transport.stream(method, this.path + path, asked, silence);
+  }
+
+  async upgrade(path: string, protocol: string): Promise<Pipe> {
+    await this.ready();
+    return this.transport.upgrade(this.path + path, protocol);
   }
 
   async dial(path: string, query: Readonly<Record<string, string>>): Promise<Line> {

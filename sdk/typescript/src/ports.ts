@@ -1,10 +1,12 @@
 // Ports: what listens inside, and previews by which it is seen from outside.
 
+import { toBytes } from "./codec.js";
 import type { ServerEvent } from "./events.js";
 import type * as models from "./models.js";
 import type { Place } from "./place.js";
 import { Subscription } from "./streams.js";
 import { type CallOptions, decode, encode, parse } from "./transport.js";
+import type { Pipe } from "./wire.js";
 
 /** How a port is to be seen. */
 export interface ExposeOptions extends models.ExposeOptions {}
@@ -50,6 +52,14 @@ export class Ports {
     return (await this.#place.get("PreviewList", "/previews")).previews;
   }
 
+  /**
+   * A raw connection to a port inside, whatever is spoken there. What does not listen is a `PortClosedError`. Not in
+   * browsers, which have none.
+   */
+  async connect(port: number): Promise<PortConnection> {
+    return new PortConnection(await this.#place.upgrade(`/ports/${port}/connect`, "tcp"));
+  }
+
   /** Another secret: the URLs so far lead nowhere. */
   rotate(port: number): Promise<models.Preview> {
     return this.#place.post("Preview", `/previews/${port}/rotate`);
@@ -58,6 +68,40 @@ export class Ports {
   /** A link that lets in whoever has it, for a while, without a token. `expiresIn` is in milliseconds. */
   link(port: number, options: models.LinkRequest = {}): Promise<models.PreviewLink> {
     return this.#place.post("PreviewLink", `/previews/${port}/link`, encode("LinkRequest", options));
+  }
+}
+
+/** Bytes to and from a port inside: `for await (const piece of connection)`. With `using` it is closed at the end of the block. */
+export class PortConnection implements AsyncIterable<Uint8Array> {
+  #pipe: Pipe;
+
+  /** Not for callers: `ports.connect` makes them. */
+  constructor(pipe: Pipe) {
+    this.#pipe = pipe;
+  }
+
+  /** What comes, to its end. */
+  [Symbol.asyncIterator](): AsyncIterator<Uint8Array> {
+    return this.#pipe.bytes[Symbol.asyncIterator]();
+  }
+
+  /** Sends all of it. */
+  write(data: string | Uint8Array): Promise<void> {
+    return this.#pipe.write(toBytes(data));
+  }
+
+  /** Ends our half; what still comes can be read. */
+  end(): Promise<void> {
+    return this.#pipe.end();
+  }
+
+  /** Closes it. */
+  close(): void {
+    this.#pipe.close();
+  }
+
+  [Symbol.dispose](): void {
+    this.close();
   }
 }
 

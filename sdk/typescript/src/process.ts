@@ -1,5 +1,6 @@
 // Processes: starting, finding, feeding, following, awaiting and ending them.
 
+import { type ProcessConnectOptions, ProcessConnection } from "./attach.js";
 import { toBytes } from "./codec.js";
 import { type Command, worded } from "./exec.js";
 import { AtollError, NonsenseError, RefusedError } from "./failure.js";
@@ -159,6 +160,16 @@ export class Process extends Watched {
     });
     this.#writing = written.catch(() => {});
     return written;
+  }
+
+  /** Reads, writes and signals over one line, for who talks with it back and forth. Leaving changes nothing. */
+  connect(options: ProcessConnectOptions = {}): ProcessConnection {
+    const offset = async (length: number): Promise<number> => {
+      const next = this.#offset ?? (await this.#reached());
+      this.#offset = next + length;
+      return next;
+    };
+    return new ProcessConnection(this.place, `${this.path}/attach`, offset, options);
   }
 
   /** Closes its standard input: it reads the end. */

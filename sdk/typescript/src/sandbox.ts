@@ -5,8 +5,8 @@ import * as commands from "./exec.js";
 import type { Client } from "./client.js";
 import type * as models from "./models.js";
 import type { Place } from "./place.js";
-import { type FileContent, Files, type Path, type WriteOptions, said } from "./files.js";
-import { Git } from "./git.js";
+import { type FileContent, type FileStream, Files, type Path, type WriteOptions, said } from "./files.js";
+import { Git, type GitCallOptions } from "./git.js";
 import { Network, Secrets } from "./network.js";
 import { type ExposeOptions, Ports } from "./ports.js";
 import { type Process, Processes, type StartOptions, orNull } from "./process.js";
@@ -14,7 +14,7 @@ import type { ExecResult } from "./results.js";
 import { type Session, type SessionOptions, Sessions } from "./session.js";
 import type { ExecStream, LogOptions, Logs } from "./streams.js";
 import { type Terminal, type TerminalOptions, Terminals } from "./terminal.js";
-import { type CallOptions, encode } from "./transport.js";
+import { type CallOptions, encode, segment } from "./transport.js";
 import { Watch } from "./watch.js";
 
 /**
@@ -98,6 +98,13 @@ export class Sandbox {
   /** Ends every process. How many were signalled. */
   async killAllProcesses(): Promise<number> {
     return (await this.processes.kill()).signalled;
+  }
+
+  /** Forgets every process that has ended, with its output. How many that were. */
+  async cleanupCompletedProcesses(): Promise<number> {
+    const ended = await this.processes.list({ state: "ended" });
+    const removed = await Promise.all(ended.map((each) => orNull(each.remove().then(() => true), "PROCESS_NOT_FOUND")));
+    return removed.filter((each) => each === true).length;
   }
 
   /** Everything that a process has printed until now. */
@@ -184,16 +191,26 @@ export class Sandbox {
     return this.files.exists(path);
   }
 
+  /** A file of any size, piece by piece. */
+  readFileStream(path: Path, options: CallOptions & { user?: string } = {}): FileStream {
+    return this.files.open(path, options);
+  }
+
   /** Fetches a repository. */
-  gitCheckout(url: string, options: models.GitCloneOptions & CallOptions = {}): Promise<models.GitCloned> {
+  gitCheckout(url: string, options: models.GitCloneOptions & GitCallOptions = {}): Promise<models.GitCloned> {
     return this.git.clone(url, options);
   }
 
-  /** What happens in a directory and below it; with the `id` of a watch that is there, goes on with that. */
+  /** What happens in a directory and below it. `getWatch` comes back to it by its `id`. */
   async watch(path: Path = ".", options: models.WatchOptions & CallOptions & { since?: number } = {}): Promise<Watch> {
     const { signal, since = 0, ...rest } = options;
     const body = encode("WatchRequest", { ...said("path", path), ...rest });
     return new Watch(this.#place, await this.#place.post("WatchInfo", "/watches", body, { signal }), { since, signal });
+  }
+
+  /** A watch that is there, from a cursor on: what happened meanwhile is told first. */
+  async getWatch(id: string, options: CallOptions & { since?: number } = {}): Promise<Watch> {
+    return new Watch(this.#place, await this.#place.get("WatchInfo", `/watches/${segment(id)}`), options);
   }
 
   /** Watches that are there, oldest first. */

@@ -1,6 +1,7 @@
 // Sessions: making, finding, using and ending shells that remember.
 
 import * as commands from "./exec.js";
+import { InvalidError } from "./failure.js";
 import type * as models from "./models.js";
 import type { Place } from "./place.js";
 import { type Process, type StartOptions, start } from "./process.js";
@@ -45,6 +46,15 @@ export class Session {
   /** The same, told as it happens. */
   execStream(command: commands.Command, options: commands.SessionExecOptions = {}): ExecStream {
     return commands.stream(this.#place, `${this.#path}/exec`, command, options);
+  }
+
+  /** Sets variables of the shell for all commands to come, in one step; `null` unsets one. */
+  async setEnvVars(variables: Readonly<Record<string, string | null | undefined>>): Promise<void> {
+    const words = Object.entries(variables).map(([name, value]) => {
+      if (!/^[A-Za-z_][A-Za-z0-9_]*$/.test(name)) throw new InvalidError(`\`${name}\` is no name of a variable`);
+      return value === null || value === undefined ? `unset -v ${name}` : `export ${name}='${value.replaceAll("'", "'\\''")}'`;
+    });
+    (await this.exec(words.join(" && ") || ":")).check();
   }
 
   /** Starts a process that begins with what the session holds, and writes nothing back. */

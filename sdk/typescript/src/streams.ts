@@ -288,7 +288,10 @@ export async function endCommand(place: Place, id: string): Promise<void> {
   }
 }
 
-/** An id that no other command has: who knows it beforehand can ask again, and end the command before it answers. */
+/**
+ * An id that no other command has: who knows it beforehand can ask again, and end the command before it answers. Pages that
+ * did not come over TLS have no `randomUUID`.
+ */
 export function madeUp(): string {
   const random = crypto.getRandomValues(new Uint8Array(16));
   return `exec-${Array.from(random, (byte) => byte.toString(16).padStart(2, "0")).join("")}`;

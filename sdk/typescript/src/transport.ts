@@ -9,7 +9,7 @@ import { builtin } from "./platform.js";
 import { refusal } from "./refusal.js";
 import { Retry, sleep } from "./retry.js";
 import { type Address, type Settings, showAddress } from "./settings.js";
-import { type Answer, type Line, type Wire, collect, queryText } from "./wire.js";
+import { type Answer, type Line, type Pipe, type Wire, collect, queryText } from "./wire.js";
 
 /** A silent stream says every 15 seconds that it is there; after three times that it is not. */
 const STREAM_SILENCE_MAX = 45_000;
@@ -103,6 +103,12 @@ export class Transport {
   /** An answer whose bytes come as they come. A dead line is noticed by its silence, where that cannot be long. */
   async stream(method: string, path: string, asked: Asked, silence: "short" | "long" = "short"): Promise<Answer> {
     return this.#ask(method, path, asked, silence === "short" ? STREAM_SILENCE_MAX : undefined);
+  }
+
+  /** A connection that is no longer HTTP. */
+  upgrade(path: string, protocol: string): Promise<Pipe> {
+    this.#open();
+    return this.#wire.upgrade(path, protocol, this.#headers);
   }
 
   /** A line to a terminal. */

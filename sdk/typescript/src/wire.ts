@@ -28,11 +28,23 @@ export interface Line {
   close(): void;
 }
 
+/** A connection that is no longer HTTP: bytes both ways. */
+export interface Pipe {
+  /** What comes, to its end. */
+  readonly bytes: AsyncIterable<Uint8Array>;
+  write(data: Uint8Array): Promise<void>;
+  /** Ends our half; what still comes can be read. */
+  end(): Promise<void>;
+  close(): void;
+}
+
 /** A way to one server. */
 export interface Wire {
   ask(question: Question): Promise<Answer>;
   /** A line to a terminal. `path` ends with `/attach`. */
   dial(path: string, query: Readonly<Record<string, string>>, headers: Readonly<Record<string, string>>): Promise<Line>;
+  /** Changes over to another protocol. */
+  upgrade(path: string, protocol: string, headers: Readonly<Record<string, string>>): Promise<Pipe>;
   close(): void;
 }
 

@@ -7,7 +7,7 @@ import { after, before, describe, test } from "node:test";
 
 import { byCode } from "../src/codes.js";
 import * as atoll from "../src/index.js";
-import { Server } from "./harness.js";
+import { Server, until } from "./harness.js";
 
 let server: Server;
 let client: atoll.Client;
@@ -65,6 +65,67 @@ const provoked: Record<string, () => Promise<unknown>> = {
   SANDBOX_NOT_FOUND: () => client.sandbox("none").info(),
   SANDBOX_DIFFERS: () => client.sandboxes.get(sandbox.name, { env: { OTHER: "1" } }),
   TOKEN_NOT_FOUND: () => client.tokens.revoke("none"),
+  SANDBOX_STOPPED: async () => {
+    const stopped = await client.sandboxes.create();
+    await stopped.stop();
+    await stopped.pause();
+  },
+  COMMAND_CANCELLED: async () => {
+    const session = await sandbox.createSession();
+    await session.queue("sleep 1000");
+    const waiting = session.exec("echo never", { id: "waiting" });
+    const refused = waiting.catch((error: unknown) => error);
+    await until(async () => (await session.refresh()).queued === 1);
+    await session.cancel("waiting");
+    await session.delete();
+    throw await refused;
+  },
+  FILE_NOT_FOUND: () => sandbox.readFile("none"),
+  FILE_EXISTS: async () => {
+    for (const each of ["a", "b"]) await sandbox.writeFile(each, "x");
+    await sandbox.files.rename("a", "b");
+  },
+  IS_DIRECTORY: () => sandbox.readFile("/tmp"),
+  NOT_DIRECTORY: () => sandbox.listFiles("/etc/hostname"),
+  NOT_REGULAR_FILE: () => sandbox.readFile("/dev/zero"),
+  DIRECTORY_NOT_EMPTY: async () => {
+    await sandbox.files.upload("full", { a: "1" });
+    await sandbox.deleteFile("full");
+  },
+  READ_ONLY: () => sandbox.files.write("/proc/acpi/x", "x"),
+  NAME_TOO_LONG: () => sandbox.readFile("x".repeat(300)),
+  TOO_MANY_LINKS: async () => {
+    await sandbox.exec("ln -sfn loop loop");
+    await sandbox.readFile("loop");
+  },
+  PATH_ESCAPES: () => sandbox.files.patch("--- a/../x\n+++ b/../x\n@@ -0,0 +1 @@\n+x\n"),
+  CROSS_DEVICE: async () => {
+    await sandbox.writeFile("/tmp/here", "x");
+    await sandbox.files.rename("/tmp/here", "/workspace/there");
+  },
+  PRECONDITION_FAILED: async () => {
+    await sandbox.writeFile("state", "1");
+    await sandbox.writeFile("state", "2", { ifAbsent: true });
+  },
+  RANGE_NOT_SATISFIABLE: async () => {
+    await sandbox.writeFile("short", "1");
+    for await (const _ of sandbox.files.open("short", { offset: 10 }));
+  },
+  CONTENT_MISMATCH: async () => {
+    await sandbox.writeFile("text", "1");
+    await sandbox.files.edit("text", [{ old: "2", new: "" }]);
+  },
+  FILE_LIMIT: async () => {
+    await sandbox.files.upload("many", { a: "1", b: "2", c: "3" });
+    await sandbox.files.unpack("out", sandbox.files.pack("many"), { maxEntries: 1 });
+  },
+  PERMISSION_DENIED: () => sandbox.files.write("/proc/cpuinfo", "x"),
+  WATCH_NOT_FOUND: () => sandbox.getWatch("none"),
+  WATCH_ALREADY_EXISTS: async () => {
+    for (const path of ["/tmp", "/workspace"]) await sandbox.watch(path, { id: "one-watch" });
+  },
+  GIT_FAILED: () => sandbox.gitCheckout("/workspace/nowhere"),
+  SECRET_NOT_FOUND: () => sandbox.secrets.delete("none"),
   UNAUTHORIZED: () => server.client({ token: "wrong" }).sandbox("x").info(),
   FORBIDDEN: async () => {
     const { token } = await client.tokens.create({ scopes: [{ sandboxes: "x", verbs: ["read"] }] });

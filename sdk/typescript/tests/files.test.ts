@@ -87,6 +87,10 @@ for (const wire of ["node", "fetch"] as const) {
       const listed: string[] = [];
       for await (const each of files.list("tree", { depth: 9 })) listed.push(each.path);
       assert.equal(listed.length, 5);
+      const unsorted: string[] = [];
+      for await (const each of files.list("tree", { depth: 9, sorted: false })) unsorted.push(each.path);
+      assert.deepEqual(unsorted.sort(), listed.sort());
+      await assert.rejects(files.list("nowhere").next(), atoll.FileNotFoundError);
       assert.equal(await files.copy("tree", "twin", { recursive: true }), 6);
       assert.equal(await files.chmod("tree/one", "0751"), 1);
       assert.equal((await files.stat("tree/one")).mode, "0751");
@@ -104,6 +108,11 @@ for (const wire of ["node", "fetch"] as const) {
       assert.deepEqual(found.matches.map((match) => [match.line, match.role]), [[1, "before"], [2, "match"], [1, "match"]]);
       assert.equal((await files.search("two", "src", { case: "insensitive", detail: "files" })).files.length, 3);
       assert.equal((await files.glob("**/*.py", "src")).entries.length, 2);
+      const stream = files.searchStream("two", "src", { include: ["*.py"] });
+      const seen: unknown[] = [];
+      for await (const match of stream) seen.push(match.path);
+      assert.deepEqual([seen.sort(), stream.summary?.filesMatched], [["a.py", "b/c.py"], 2]);
+      await assert.rejects(files.searchStream("(", "src").next(), atoll.ValidationFailedError);
       assert.deepEqual((await files.edit("src/a.py", [{ old: "one", new: "1" }, { old: "two", new: "2" }])).lines, [[1], [2]]);
       await assert.rejects(files.edit("src/a.py", [{ old: "gone", new: "" }]), atoll.ContentMismatchError);
       const patch = "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n-1\n+uno\n 2\n";
@@ -133,7 +142,11 @@ for (const wire of ["node", "fetch"] as const) {
       const author = { name: "Me", email: "me@example.org" };
       (await sandbox.exec("git init -q -b main origin && echo 1 > origin/file")).check();
       await sandbox.git.commit("origin", "first", { all: true, author });
-      assert.equal((await sandbox.gitCheckout("/workspace/origin", { path: "copy" })).branch, "main");
+      const phases = new Set<string>();
+      const onProgress = (progress: atoll.models.GitProgress) => phases.add(progress.phase);
+      assert.equal((await sandbox.gitCheckout("file:///workspace/origin", { path: "copy", onProgress })).branch, "main");
+      assert.ok(phases.has("Receiving objects"));
+      await assert.rejects(sandbox.git.clone("/workspace/nowhere", { onProgress }), atoll.GitFailedError);
       assert.equal((await sandbox.git.checkout("copy", "work", { create: true })).branch, "work");
       await files.write("copy/file", "2\n");
       assert.equal((await sandbox.git.status("copy")).entries[0]?.worktree, "modified");

@@ -10,6 +10,9 @@ import { CuttingProxy, Server, counted, text, until } from "./harness.js";
 /** How much a stream carries: a little, or as much as `ATOLL_SDK_STREAM_BYTES` says. */
 const STREAM_BYTES = Number(process.env["ATOLL_SDK_STREAM_BYTES"] ?? 48 * 1024 * 1024);
 
+/** What this process may use, however much a stream carries. */
+const MEMORY_MAX = 512 * 1024 * 1024;
+
 let server: Server;
 let direct: atoll.Client;
 before(async () => {
@@ -97,6 +100,46 @@ cut("a terminal goes on at the same byte", [800, 60_000], async (sandbox, proxy)
   assert.ok(proxy.cut > 3);
 });
 
+cut("a process is talked with over a line that breaks", [800, 150_000], async (sandbox, proxy) => {
+  const data = counted(150_000);
+  const process = await sandbox.startProcess(["cat"], { stdin: "pipe" });
+  const line = process.connect();
+  const writing = line.write(data).then(() => line.closeStdin());
+  let seen = "";
+  for await (const output of line) seen += output.text;
+  await writing;
+  assert.ok(seen === data && line.end?.code === 0 && line.cursor === data.length);
+  assert.ok(proxy.cut > 3);
+});
+
+cut("a listing goes on behind the last entry", [300, 150_000], async (sandbox, proxy, wire) => {
+  const shared = direct.sandbox("shared");
+  const make = `mkdir -p ${wire}/sub && cd ${wire} && seq -f 'file %04g' 3000 | xargs -d '\\n' touch && touch $'sub/\\xff'`;
+  (await shared.exec(make)).check();
+  const paths: string[] = [];
+  for await (const each of sandbox.files.list(wire, { depth: 2 })) paths.push(each.path);
+  assert.deepEqual(paths.slice(0, 3000), Array.from({ length: 3000 }, (_, index) => `file ${String(index + 1).padStart(4, "0")}`));
+  assert.equal(paths.length, 3002);
+  assert.ok(proxy.cut > 2);
+});
+
+cut("a watch goes on with the same event", [800, 20_000], async (sandbox, proxy, wire) => {
+  const shared = direct.sandbox("shared");
+  const path = `watched-${wire}`;
+  await shared.mkdir(path);
+  await using made = await shared.watch(path);
+  const watch = await sandbox.getWatch(made.id);
+  (await shared.exec(`cd ${path} && for n in $(seq 1 500); do mkdir d$n; done`)).check();
+  const seen: string[] = [];
+  for await (const event of watch) {
+    assert.notEqual(event.change, "overflow");
+    if (event.change === "created" && seen.push(event.path) === 500) break;
+  }
+  assert.deepEqual(seen, Array.from({ length: 500 }, (_, index) => `d${index + 1}`));
+  assert.ok(proxy.cut > 2);
+  await watch.return();
+});
+
 cut(
   "patience ends",
   [0, 10],
@@ -145,7 +188,9 @@ for (const wire of ["node", "fetch"]) {
     const digest = createHash("sha256");
     let length = 0;
     let told = "";
+    let most = 0;
     for await (const output of stream) {
+      most = Math.max(most, process.memoryUsage.rss());
       if (output.stream === "stderr") {
         told += output.text;
         continue;
@@ -154,6 +199,7 @@ for (const wire of ["node", "fetch"]) {
       length += output.bytes.length;
     }
     assert.deepEqual([length, told.split(" ")[0]], [STREAM_BYTES, digest.digest("hex")]);
+    assert.ok(most < MEMORY_MAX, `${most} bytes of memory for a stream of ${length}`);
     await (await client.sandbox("shared").processes.get(stream.id)).remove();
     client.close();
   });
@@ -196,6 +242,11 @@ for (const wire of ["node", "fetch"]) {
     await logs.next();
     setTimeout(() => looking.abort(reason), 50);
     await assert.rejects(logs.next(), reason);
+    const talking = new AbortController();
+    const line = process.connect({ signal: talking.signal });
+    await line.next();
+    setTimeout(() => talking.abort(reason), 50);
+    await assert.rejects(line.next(), reason);
     await assert.rejects(process.waitForExit({ signal: AbortSignal.timeout(50) }), { name: "TimeoutError" });
     await assert.rejects(sandbox.exec("true", { signal: AbortSignal.abort(reason) }), reason);
     assert.equal(await process.getStatus(), "running");

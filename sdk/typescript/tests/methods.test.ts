@@ -5,6 +5,7 @@ import { after, before, describe, test } from "node:test";
 
 import * as atoll from "../src/index.js";
 import type { Client, Sandbox } from "../src/index.js";
+import { collect } from "../src/wire.js";
 import { Server, text, until } from "./harness.js";
 
 let server: Server;
@@ -117,6 +118,49 @@ for (const wire of ["node", "fetch"] as const) {
       assert.equal(text((await process.logs().collect()).stdout), "one two three four five");
     });
 
+    test("a process is talked with over one line", async () => {
+      const command = "while read -r line; do echo got $line; echo err >&2; done; exit 3";
+      const process = await sandbox.startProcess(command, { stdin: "pipe" });
+      await process.write("first\n");
+      await using line = process.connect();
+      await line.write("second\n");
+      let seen = "";
+      for await (const output of line) {
+        if (output.stream === "stdout") seen += output.text;
+        if (seen.endsWith("second\n") && output.stream === "stdout") {
+          await line.signal("CONT", "tree");
+          await line.write(new TextEncoder().encode("third\n"));
+        }
+        if (seen.endsWith("third\n")) await line.closeStdin();
+      }
+      assert.deepEqual([seen, line.end?.code, line.gaps], ["got first\ngot second\ngot third\n", 3, []]);
+      // One writes while another reads, more than may be on its way at once.
+      const cat = await sandbox.startProcess(["wc", "-c"], { stdin: "pipe" });
+      const both = cat.connect();
+      const writing = both.write(new Uint8Array(3_000_000)).then(() => both.closeStdin());
+      let counted = "";
+      for await (const output of both) counted += output.text;
+      await writing;
+      assert.equal(counted.trim(), "3000000");
+      await using closed = await sandbox.startProcess("echo printed; sleep 1000");
+      const refused = closed.connect();
+      await assert.rejects(async () => {
+        await refused.write("x");
+        for await (const _ of refused);
+      }, atoll.StdinNotOpenError);
+      refused.close();
+      assert.equal(await closed.getStatus(), "running");
+    });
+
+    test("ended processes are forgotten together", async () => {
+      const own = await client.sandboxes.create();
+      for (const id of ["one", "two"]) await (await own.startProcess("true", { id })).waitForExit();
+      await until(async () => (await own.listProcesses({ state: "ended" })).length === 2);
+      assert.equal(await own.cleanupCompletedProcesses(), 2);
+      assert.deepEqual(await own.listProcesses(), []);
+      await own.destroy();
+    });
+
     test("waits are for lines, ports and ends", async () => {
       const port = wire === "node" ? 8124 : 8125;
       const serve = `import http.server as h; print('serving NOW', flush=True); h.HTTPServer(('', ${port}), h.SimpleHTTPRequestHandler).serve_forever()`;
@@ -177,6 +221,13 @@ for (const wire of ["node", "fetch"] as const) {
       }
       await sandbox.deleteSession(session.id);
       await assert.rejects(sandbox.getSession(session.id), atoll.SessionNotFoundError);
+    });
+
+    test("a session takes variables", async () => {
+      await using session = await sandbox.createSession({ env: { GONE: "1" } });
+      await session.setEnvVars({ QUOTED: "it's $HOME\n", EMPTY: "", GONE: null });
+      assert.equal((await session.exec('printf "%s|%s|%s" "$QUOTED" "${EMPTY-unset}" "${GONE-unset}"')).stdout, "it's $HOME\n||unset");
+      await assert.rejects(session.setEnvVars({ "A;B": "1" }), atoll.InvalidError);
     });
 
     test("a session has a queue that can be left", async () => {
@@ -266,6 +317,14 @@ for (const wire of ["node", "fetch"] as const) {
         const opened = (await changes.next()).value!;
         assert.deepEqual([opened.port, opened.info?.port, [...changes.open.keys()]], [8131, 8131, [8131]]);
         assert.deepEqual((await own.ports.list()).map((each) => each.port), [8131]);
+        if (wire === "fetch") await assert.rejects(own.ports.connect(8131), atoll.InvalidError);
+        else {
+          using connection = await own.ports.connect(8131);
+          await connection.write("GET /page HTTP/1.0\r\n\r\n");
+          await connection.end();
+          assert.ok(text(await collect(connection)).endsWith("hello\n"));
+          await assert.rejects(own.ports.connect(8132), atoll.PortClosedError);
+        }
         const preview = await own.exposePort(8131, { name: "web" });
         assert.equal(await (await fetch(`${preview.pathUrl}page`)).text(), "hello\n");
         assert.notEqual((await own.ports.rotate(8131)).token, preview.token);

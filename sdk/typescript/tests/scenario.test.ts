@@ -67,6 +67,50 @@ function player(client: atoll.Client): (step: Step) => Promise<Told> {
     session_restart: async ({ id }) => ({ state: (await (await sandbox.getSession(id)).restart()).state }),
     session_list: async () => ({ ids: (await sandbox.listSessions()).map((each) => each.id).sort() }),
     session_delete: async ({ id }) => (await sandbox.deleteSession(id), {}),
+    write: async ({ path, data }) => (await sandbox.writeFile(path, data), {}),
+    read: async ({ path }) => ({ data: (await sandbox.readFile(path)).content }),
+    files: async ({ path, recursive }) => ({ paths: (await sandbox.listFiles(path, { recursive })).map((each) => each.path) }),
+    search: async ({ pattern, path }) => {
+      const { matches } = await sandbox.files.search(pattern, path, { sorted: true });
+      return { found: matches.map((each) => `${each.path}:${each.line}`).sort() };
+    },
+    edit: async ({ path, old, new: fresh }) => ({ lines: (await sandbox.files.edit(path, [{ old, new: fresh }])).lines }),
+    watch: async ({ path, count }) => {
+      await using watch = await sandbox.watch(path, { existing: true });
+      const told: string[] = [];
+      while (told.length < count) {
+        const { value } = await watch.next();
+        told.push(`${value?.change} ${value?.path}`);
+      }
+      // What is there already comes in the order of the file system; that it has been told comes last.
+      return { events: [...told.slice(0, -1).sort(), ...told.slice(-1)] };
+    },
+    git_clone: async ({ url, path }) => {
+      const cloned = await sandbox.gitCheckout(url, { path });
+      return { branch: cloned.branch, path: cloned.path };
+    },
+    git_commit: async ({ path, message }) => {
+      const author = { name: "Me", email: "me@example.org" };
+      return { branch: (await sandbox.git.commit(path, message, { all: true, author })).branch };
+    },
+    git_checkout: async ({ path, target, create }) => ({ branch: (await sandbox.git.checkout(path, target, { create })).branch }),
+    git_status: async ({ path }) => ({ changed: (await sandbox.git.status(path)).entries.map((each) => each.path) }),
+    git_log: async ({ path }) => ({ subjects: (await sandbox.git.log(path)).commits.map((each) => each.subject) }),
+    git_branches: async ({ path }) => ({ names: (await sandbox.git.branches(path)).branches.map((each) => each.name) }),
+    network: async () => ({ domains: ((await sandbox.network.get()).policy.allow ?? []).map((rule) => rule.domain) }),
+    network_set: async ({ domains }) => {
+      const { policy } = await sandbox.network.set({ allow: domains.map((domain: string) => ({ domain })) });
+      return { domains: (policy.allow ?? []).map((rule) => rule.domain) };
+    },
+    secret_put: async (given) => ({ hosts: (await sandbox.secrets.put(given.name, { value: given.value, hosts: [given.host] })).hosts }),
+    secrets: async () => ({ names: (await sandbox.secrets.list()).map((each) => each.name) }),
+    secret_delete: async (given) => (await sandbox.secrets.delete(given.name), {}),
+    expose: async ({ port, ...rest }) => {
+      const preview = await sandbox.exposePort(port, rest);
+      return { port: preview.port, visibility: preview.visibility, name: preview.name };
+    },
+    previews: async () => ({ ports: (await sandbox.getExposedPorts()).map((each) => each.port) }),
+    unexpose: async ({ port }) => (await sandbox.unexposePort(port), {}),
   };
 
   return async ({ op, expect: _, ...given }) => {

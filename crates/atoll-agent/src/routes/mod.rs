@@ -24,6 +24,7 @@ mod stdin;
 mod terminal;
 mod terminal_attach;
 mod terminals;
+mod watch_attach;
 mod watches;
 
 pub(crate) use table::Table;
@@ -75,6 +76,7 @@ pub(crate) fn all() -> Table {
         .routes(routes!(watches::create, watches::list))
         .routes(routes!(watches::show, watches::delete))
         .routes(routes!(watches::events))
+        .routes(routes!(watch_attach::attach))
         .merge(files::all())
         .merge(git::all())
 }

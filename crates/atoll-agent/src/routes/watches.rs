@@ -1,10 +1,11 @@
 //! Watches of trees: making and ending them, and what happened, by page or as a stream of events.
 
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::time::Duration;
 
 use atoll_protocol::{
-    WatchChange, WatchEnd, WatchEvent, WatchId, WatchInfo, WatchList, WatchPage, WatchRequest, given_path,
+    WatchChange, WatchEnd, WatchEvent, WatchFrame, WatchId, WatchInfo, WatchList, WatchPage, WatchRequest, given_path,
 };
 use atoll_runtime::files::{Watch, WatchChange as Change, WatchEvent as Happened, WatchOptions, WatchRead};
 use axum::Json;
@@ -111,9 +112,7 @@ pub(super) async fn events(
     let watch = agent.sandbox().watch(&id)?;
     if sse::accepted(&headers) {
         let since = sse::last_event_id(&headers)?.unwrap_or(range.since);
-        // What cannot be read is refused before the stream begins.
-        let first = watch.read(since, PAGE, None).await?;
-        return Ok(sse::answer(stream_of(watch, first)));
+        return Ok(sse::answer(stream_of(Streaming::begin(watch, since).await?)));
     }
     if !(1..=PAGE_MAX).contains(&range.limit) {
         return Err(Refusal::invalid(format!("query: limit: a page has 1 to {PAGE_MAX} events")));
@@ -124,28 +123,28 @@ pub(super) async fn events(
     Ok(Json(WatchPage { events, next_cursor, ended, error }).into_response())
 }
 
-/// Where a stream is.
-struct Streaming {
+/// What is told of a watch, one by one, until it has ended.
+pub(super) struct Streaming {
     watch: Watch,
-    ready: std::collections::VecDeque<Event>,
+    ready: VecDeque<WatchFrame>,
     next: u64,
     over: bool,
 }
 
-fn stream_of(watch: Watch, first: WatchRead) -> impl Stream<Item = Result<Event, Infallible>> + Send {
-    let mut streaming = Streaming { watch, ready: std::collections::VecDeque::new(), next: 0, over: false };
-    streaming.take(first);
-    stream::unfold(streaming, async |mut streaming| {
-        let event = streaming.event().await?;
-        Some((Ok(event), streaming))
-    })
-}
-
 impl Streaming {
-    async fn event(&mut self) -> Option<Event> {
+    /// From a cursor on. What cannot be read is refused before anything is told.
+    pub(super) async fn begin(watch: Watch, since: u64) -> Result<Self, Refusal> {
+        let first = watch.read(since, PAGE, None).await?;
+        let mut streaming = Self { watch, ready: VecDeque::new(), next: 0, over: false };
+        streaming.take(first);
+        Ok(streaming)
+    }
+
+    /// `None` after the last.
+    pub(super) async fn frame(&mut self) -> Option<WatchFrame> {
         loop {
-            if let Some(event) = self.ready.pop_front() {
-                return Some(event);
+            if let Some(frame) = self.ready.pop_front() {
+                return Some(frame);
             }
             if self.over {
                 return None;
@@ -154,25 +153,34 @@ impl Streaming {
                 Ok(read) => self.take(read),
                 Err(failed) => {
                     self.over = true;
-                    return Some(sse::failed(&error::body(&failed)));
+                    return Some(WatchFrame::Error(error::body(&failed)));
                 }
             }
         }
     }
 
     fn take(&mut self, read: WatchRead) {
-        for (cursor, event) in &read.events {
-            self.ready.push_back(sse::event("change", &told(*cursor, event)).id((cursor + 1).to_string()));
-        }
+        self.ready.extend(read.events.iter().map(|(cursor, event)| WatchFrame::Change(told(*cursor, event))));
         self.next = read.next_cursor;
         if read.ended {
             self.over = true;
-            self.ready.push_back(match &read.error {
-                Some(body) => sse::failed(body),
-                None => sse::event("end", &WatchEnd { cursor: self.next }).id(self.next.to_string()),
+            self.ready.push_back(match read.error {
+                Some(body) => WatchFrame::Error(body),
+                None => WatchFrame::End(WatchEnd { cursor: self.next }),
             });
         }
     }
+}
+
+fn stream_of(streaming: Streaming) -> impl Stream<Item = Result<Event, Infallible>> + Send {
+    stream::unfold(streaming, async |mut streaming| {
+        let event = match streaming.frame().await? {
+            WatchFrame::Change(change) => sse::event("change", &change).id((change.cursor + 1).to_string()),
+            WatchFrame::End(end) => sse::event("end", &end).id(end.cursor.to_string()),
+            WatchFrame::Error(body) => sse::failed(&body),
+        };
+        Some((Ok(event), streaming))
+    })
 }
 
 fn info(watch: &Watch) -> WatchInfo {

@@ -212,6 +212,52 @@ fn a_form_brings_many_files() {
 }
 
 #[test]
+fn a_client_brings_many_small_files() {
+    run(async |f| {
+        let names: Vec<Vec<u8>> =
+            (0..500).map(|n| format!("d{}/\"odd\" {n}\n", n % 7).into_bytes()).chain([b"\xff".to_vec()]).collect();
+        let files = names.clone().into_iter().map(|path| {
+            let bytes = Bytes::from(path.clone());
+            Ok(atoll_client::NewFile { path, bytes })
+        });
+        let files = futures_util::stream::iter(files);
+        let receipt = soon(f.client.upload_files("many", files, None)).await.unwrap();
+        assert_eq!(receipt.files.len(), names.len());
+        for name in [&names[0], &names[499], &names[500]] {
+            let path = [b"many/", &name[..]].concat();
+            let bytes = soon(f.client.read_file(path, &ReadFile::default())).await.unwrap().collect().await.unwrap();
+            assert_eq!(bytes, name);
+        }
+        // One that cannot be read here ends it: the files before it are written.
+        let broken = futures_util::stream::iter([
+            Ok(atoll_client::NewFile { path: b"one".to_vec(), bytes: Bytes::from_static(b"1") }),
+            Err(std::io::Error::other("the disk is gone")),
+        ]);
+        soon(f.client.upload_files("half", broken, None)).await.unwrap_err();
+    });
+}
+
+#[test]
+fn what_is_not_in_an_archive_is_told_before_it_begins() {
+    use atoll_client::PackFiles;
+    use atoll_protocol::ArchiveFormat;
+    run(async |f| {
+        let make = "mkdir -p tree/sub; echo x > tree/sub/file; mkfifo 'tree/a fifo,' tree/sub/fifo";
+        soon(f.client.exec(&atoll_protocol::ExecRequest::shell(make))).await.unwrap();
+        let pack = |format| PackFiles { format, ..PackFiles::default() };
+        let whole = soon(f.client.pack_files("tree", &pack(ArchiveFormat::Tar))).await.unwrap();
+        assert_eq!(whole.omitted(), atoll_protocol::Omitted::default(), "a tar has a place for pipes");
+        let zip = soon(f.client.pack_files("tree", &pack(ArchiveFormat::Zip))).await.unwrap();
+        let omitted = zip.omitted();
+        let names: Vec<&str> = omitted.first.iter().map(|path| path.path.as_str()).collect();
+        assert_eq!((omitted.count, &names[..]), (2, &["a fifo,", "sub/fifo"][..]));
+        assert!(soon(zip.collect()).await.unwrap().starts_with(b"PK"));
+        let missing = soon(f.client.pack_files("gone", &pack(ArchiveFormat::Zip))).await.unwrap_err();
+        assert_eq!(missing.code(), Some(ErrorCode::FileNotFound));
+    });
+}
+
+#[test]
 fn refusals_name_the_path() {
     run(async |f| {
         let missing = ask(&f.socket(), get("/v1/files/content?path=no%ffwhere"), "").await;

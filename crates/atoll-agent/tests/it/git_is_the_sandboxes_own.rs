@@ -9,7 +9,10 @@ use atoll_protocol::{
     LogCondition, ProcessId, StartRequest, WaitFor, WaitRequest,
 };
 
-use crate::harness::{AT_ONCE, Fixture, run, soon};
+use crate::harness::{AT_ONCE, Fixture, run, skip, soon};
+
+/// Why these tests cannot run everywhere.
+const NO_TOOLS: &str = "there is no git or python in the root";
 
 const PASSWORD: &str = "s3cret-t0ken-never-seen";
 
@@ -60,17 +63,11 @@ fn me(server: Option<&str>, password: &str) -> Option<GitCredentials> {
     Some(GitCredentials { server: server.map(str::to_owned), username: "me".into(), password: password.into() })
 }
 
-#[expect(clippy::print_stderr, reason = "a skip must be seen")]
-fn skip(test: &str) {
-    assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "{test} must not be skipped");
-    eprintln!("SKIP {test}: there is no git or python in the root");
-}
-
 #[test]
 #[expect(clippy::too_many_lines, reason = "one story: each step is about what the one before has left")]
 fn a_repository_is_fetched_changed_and_sent_back() {
     run(async |f| {
-        let Some(server) = served(f).await else { return skip("a_repository_is_fetched_changed_and_sent_back") };
+        let Some(server) = served(f).await else { return skip(NO_TOOLS) };
         let mut phases = Vec::new();
         let url = format!("{server}/repo.git");
         let cloned = soon(f.client.git_clone(&from(url.clone()), |told| phases.push(told.phase))).await.unwrap();
@@ -166,7 +163,7 @@ fn a_repository_is_fetched_changed_and_sent_back() {
 #[test]
 fn credentials_are_for_one_server_and_never_seen() {
     run(async |f| {
-        let Some(server) = served(f).await else { return skip("credentials_are_for_one_server_and_never_seen") };
+        let Some(server) = served(f).await else { return skip(NO_TOOLS) };
         let private = format!("{server}/private/repo.git");
         let code = async |request: &GitCloneRequest| soon(f.client.git_clone(request, |_| {})).await.unwrap_err();
         assert_eq!(code(&from(private.clone())).await.code(), Some(ErrorCode::GitAuthenticationFailed));
@@ -253,7 +250,7 @@ fn walk(root: &std::path::Path) -> Vec<std::path::PathBuf> {
 #[test]
 fn a_repository_runs_nothing_of_its_own() {
     run(async |f| {
-        let Some(_) = served(f).await else { return skip("a_repository_runs_nothing_of_its_own") };
+        let Some(_) = served(f).await else { return skip(NO_TOOLS) };
         let trap = "git clone -q /tmp/srv/repo.git trap && cd trap && mkdir -p hooks && \
             printf '#!/bin/sh\\ntouch /tmp/ran-$(basename $0)\\ncat\\n' > /tmp/evil && chmod +x /tmp/evil && \
             for h in pre-commit post-commit post-checkout commit-msg prepare-commit-msg pre-push post-merge \
@@ -319,7 +316,7 @@ fn a_repository_runs_nothing_of_its_own() {
 #[test]
 fn what_goes_wrong_is_said_in_gits_words() {
     run(async |f| {
-        let Some(server) = served(f).await else { return skip("what_goes_wrong_is_said_in_gits_words") };
+        let Some(server) = served(f).await else { return skip(NO_TOOLS) };
         let slow = GitCloneRequest { timeout_ms: Some(300), ..from(format!("{server}/slow/repo.git")) };
         let late = tokio::time::timeout(AT_ONCE, f.client.git_clone(&slow, |_| {})).await.unwrap().unwrap_err();
         assert_eq!(late.code(), Some(ErrorCode::GitTimeout));

@@ -38,7 +38,7 @@ pub(crate) fn run(body: impl AsyncFnOnce(&Fixture)) {
 
 /// Says that this test cannot run here.
 #[expect(clippy::print_stderr, reason = "a skip must be seen")]
-fn skip(reason: &str) {
+pub(crate) fn skip(reason: &str) {
     let thread = std::thread::current();
     let test = thread.name().unwrap_or("a test");
     assert!(std::env::var_os("ATOLL_FORBID_SKIPS").is_none(), "{test} must not be skipped: {reason}");

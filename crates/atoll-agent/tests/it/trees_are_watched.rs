@@ -110,3 +110,34 @@ fn who_comes_too_late_is_told_so() {
         assert!(soon(f.client.changes(&watch.id, oldest + 10_000, None)).await.is_ok());
     });
 }
+
+#[test]
+fn a_websocket_tells_the_same_as_a_stream() {
+    use atoll_protocol::WatchFrame;
+    use futures_util::StreamExt;
+    use tokio_tungstenite::tungstenite::Message;
+    run(async |f| {
+        shell(&f.client, "mkdir src").await;
+        let watch = soon(f.client.watch(&directory("src"))).await.unwrap();
+        shell(&f.client, "cd src && mkdir -p a/b && echo x > a/b/file && mv a/b/file a/c").await;
+        let stream = tokio::net::UnixStream::connect(f.socket()).await.unwrap();
+        let url = format!("ws://localhost/v1/watches/{}/attach?since=1", watch.id);
+        let (mut socket, _) = soon(tokio_tungstenite::client_async(url, stream)).await.unwrap();
+        shell(&f.client, "rm -r src").await;
+        let (mut seen, mut last) = (Vec::new(), None);
+        while let Message::Text(text) = soon(socket.next()).await.unwrap().unwrap() {
+            match serde_json::from_str(&text).unwrap() {
+                WatchFrame::Change(event) => seen.push(event),
+                end @ (WatchFrame::End(_) | WatchFrame::Error(_)) => last = Some(end),
+            }
+        }
+        let page = soon(f.client.changes(&watch.id, 1, None)).await.unwrap();
+        assert_eq!(seen, page.events);
+        assert!(matches!(&last, Some(WatchFrame::End(end)) if end.cursor == page.next_cursor), "{last:?}");
+        // What cannot be told is refused before the connection changes over.
+        for (path, code) in [("nobody", 404), (watch.id.as_str(), 426)] {
+            let answer = ask(&f.socket(), get(&format!("/v1/watches/{path}/attach")), "").await;
+            assert_eq!(answer.refusal().0, code, "{path}");
+        }
+    });
+}

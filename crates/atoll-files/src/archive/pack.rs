@@ -62,6 +62,15 @@ pub struct Packed {
 impl Pack {
     /// Packs the file or all below the directory at `root`, in the order of names.
     pub fn run(&self, tree: &Tree, root: &[u8], out: &mut (dyn Write + Send), stop: &Stop) -> Result<Packed> {
+        self.pack(tree, root, Out::new(self.format, out).at(b"")?, stop)
+    }
+
+    /// What would be packed, and what could not be: opens everything and reads nothing.
+    pub fn survey(&self, tree: &Tree, root: &[u8], stop: &Stop) -> Result<Packed> {
+        self.pack(tree, root, Out::Nowhere { is_tar: self.format != Format::Zip }, stop)
+    }
+
+    fn pack(&self, tree: &Tree, root: &[u8], out: Out<'_>, stop: &Stop) -> Result<Packed> {
         let choice = Choice::new(&self.include, &self.exclude, Hidden::Included, self.ignored)?;
         let opened = tree.open(root, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY, Mode::empty())?;
         let stat = rustix::fs::fstat(&opened).at(root)?;
@@ -71,7 +80,7 @@ impl Pack {
         }
         let troubles = Troubles::default();
         let mut packer = Packer {
-            out: Out::new(self.format, out).at(b"")?,
+            out,
             prefix: &self.prefix,
             linked: HashMap::new(),
             told: Packed::default(),
@@ -194,7 +203,7 @@ impl Packer<'_, '_> {
         }
         let facts = Facts::new(stat);
         member.size = facts.size;
-        if self.out.is_tar() {
+        if self.out.is_tar() && !matches!(self.out, Out::Nowhere { .. }) {
             member.extents = if facts.allocated < facts.size { extents(file, facts.size) } else { None };
             member.attributes = attributes(file.as_fd());
         }
@@ -292,6 +301,10 @@ enum Out<'a> {
     Zst(TarWriter<zstd::stream::write::Encoder<'static, &'a mut (dyn Write + Send)>>),
     Gz(TarWriter<GzEncoder<&'a mut (dyn Write + Send)>>),
     Zip(ZipWriter<&'a mut (dyn Write + Send)>),
+    /// Only to be counted.
+    Nowhere {
+        is_tar: bool,
+    },
 }
 
 impl<'a> Out<'a> {
@@ -305,7 +318,11 @@ impl<'a> Out<'a> {
     }
 
     fn is_tar(&self) -> bool {
-        !matches!(self, Self::Zip(_))
+        match self {
+            Self::Tar(_) | Self::Zst(_) | Self::Gz(_) => true,
+            Self::Zip(_) => false,
+            Self::Nowhere { is_tar } => *is_tar,
+        }
     }
 
     fn member(&mut self, member: &Member) -> io::Result<()> {
@@ -314,6 +331,7 @@ impl<'a> Out<'a> {
             Self::Zst(tar) => tar.member(member),
             Self::Gz(tar) => tar.member(member),
             Self::Zip(zip) => zip.member(member),
+            Self::Nowhere { .. } => Ok(()),
         }
     }
 
@@ -323,6 +341,7 @@ impl<'a> Out<'a> {
             Self::Zst(tar) => tar.file(member, file),
             Self::Gz(tar) => tar.file(member, file),
             Self::Zip(zip) => zip.file(member, file),
+            Self::Nowhere { .. } => Ok(true),
         }
     }
 
@@ -332,6 +351,7 @@ impl<'a> Out<'a> {
             Self::Zst(tar) => tar.finish()?.finish().map(drop),
             Self::Gz(tar) => tar.finish()?.finish().map(drop),
             Self::Zip(zip) => zip.finish().map(drop),
+            Self::Nowhere { .. } => Ok(()),
         }
     }
 }

@@ -13,6 +13,7 @@ use crate::error::{At, Failure, Kind, Result};
 use crate::facts::Facts;
 use crate::stage::{Original, Stage};
 use crate::tree::Tree;
+use crate::turn::{Key, Turn};
 
 /// The largest file that is edited: it is held in memory.
 pub const MAX_FILE: usize = 64 << 20;
@@ -34,6 +35,8 @@ pub struct Edited {
 pub fn edit(tree: &Tree, path: &[u8], edits: &[Edit], condition: &Condition) -> Result<Edited> {
     check(path, edits)?;
     let (directory, name) = tree.place(path, None)?;
+    // Of two edits at once the second sees what the first did.
+    let _turn = Turn::take(vec![Key::of(&directory, &name).at(path)?]);
     let place = Tree::new(directory, crate::tree::Reach::NoLinks);
     let named = |failure: Failure| Failure { path: path.to_vec(), ..failure };
     let original = Original::open(&place, &name).map_err(named)?;

@@ -19,6 +19,7 @@ use rustix::fs::{Mode, OFlags};
 use crate::error::{Failure, Kind, Result};
 use crate::stop::Stop;
 use crate::tree::{Reach, Tree};
+use crate::turn::Turn;
 
 /// The longest patch that is read.
 pub const MAX_PATCH: usize = 32 << 20;
@@ -48,6 +49,7 @@ pub fn apply(tree: &Tree, root: &[u8], text: &[u8], options: Options, stop: &Sto
     let rules = fit::Rules { form: patch.form, fuzz: options.fuzz, stop };
     let directory = tree.open(root, OFlags::PATH | OFlags::DIRECTORY, Mode::empty())?;
     let base = Tree::new(directory, Reach::Beneath);
+    let _turn = Turn::take(plan::keys(&base, root, &patch)?);
     let plan = plan::Plan::make(&base, root, &patch, rules)?;
     let stage = plan.stage(&base)?;
     stop.check()?;

@@ -10,6 +10,7 @@ use crate::facts::Facts;
 use crate::path::components;
 use crate::stage::{Original, Stage};
 use crate::tree::Tree;
+use crate::turn::Key;
 
 /// How many bytes of files a patch may hold in memory, before and after.
 const MAX_HELD: usize = 64 << 20;
@@ -232,6 +233,21 @@ impl Plan {
         let content = Content { bytes, mode: Some(mode), origin: Some(path.to_vec()) };
         Ok(Held { original: Some(original), was: Some(content.clone()), is: Some(content) })
     }
+}
+
+/// What is locked while a patch is applied: every file that it names.
+pub(super) fn keys(base: &Tree, root: &[u8], patch: &Patch) -> Result<Vec<Key>> {
+    let mut keys = Vec::new();
+    for file in &patch.files {
+        let to = if let Action::Change { to: Some(to), .. } = &file.action { Some(to) } else { None };
+        for path in std::iter::once(&file.path).chain(to) {
+            let path = inside(root, path)?;
+            // One whose directory is not there, or may not be looked at, is refused by its own name later.
+            let place = base.parent(&path).ok().and_then(|(directory, name)| Key::of(directory, name).ok());
+            keys.push(place.unwrap_or_else(|| Key::of_path(&path)));
+        }
+    }
+    Ok(keys)
 }
 
 fn missing(path: &[u8]) -> Failure {

@@ -7,6 +7,7 @@ mod options;
 mod owner;
 #[cfg(test)]
 mod tests;
+mod traffic;
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -17,6 +18,7 @@ use tokio::task::JoinSet;
 
 pub(crate) use activity::{Activity, InUse};
 use owner::{Ask, Owner, Sight};
+pub(crate) use traffic::Traffic;
 
 use crate::Error;
 use crate::lines::{Lines, Places, WAITS_FOR};
@@ -58,6 +60,7 @@ pub(crate) struct Ground {
     pub(crate) registry: Registry,
     pub(crate) disk: Disk,
     pub(crate) metrics: Arc<Metrics>,
+    pub(crate) traffic: Traffic,
     pub(crate) default_sleep_ms: Option<u64>,
     pub(crate) sandboxes_max: usize,
 }

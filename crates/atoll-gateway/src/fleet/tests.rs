@@ -110,6 +110,7 @@ async fn fleet_over(dir: &std::path::Path, placement: &Arc<Pretended>) -> Fleet 
         registry: Registry::open(&dir.join("registry.db")).unwrap(),
         disk: Disk::open(dir).unwrap(),
         metrics: Arc::new(Metrics::default()),
+        traffic: super::Traffic::default(),
         default_sleep_ms: None,
         sandboxes_max: 3,
     };

@@ -2,6 +2,7 @@
 //! the way there and back.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
 use axum::body::Body;
@@ -10,8 +11,9 @@ use hyper::body::{Body as _, Frame, Incoming};
 use hyper::client::conn::http1::{self, Connection, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use tokio::net::TcpStream;
+use tokio::net::UnixStream;
 
+use crate::passage::Passage;
 use crate::placement::{Inside, Wire};
 
 /// See the module.
@@ -19,8 +21,19 @@ use crate::placement::{Inside, Wire};
 pub(crate) struct Line {
     sender: SendRequest<Body>,
     carrier: Carrier,
-    /// Whether it is a socket of a program inside.
+    /// Whether it is a socket of the kernel's, and nothing else.
     is_socket: bool,
+    /// Of a program inside: the same connection, for bodies that go past us.
+    passage: Option<Arc<Passage>>,
+}
+
+/// The other end of a line, by itself.
+#[derive(Debug)]
+pub(crate) enum Socket {
+    /// A program inside, or a client.
+    Tcp(Arc<Passage>),
+    /// An agent of this machine.
+    Agent(UnixStream),
 }
 
 /// What moves the bytes.
@@ -52,14 +65,19 @@ impl Carrier {
 
 impl Line {
     pub(crate) async fn over(wire: Wire) -> hyper::Result<Self> {
+        let any = (*wire).as_any();
+        let passage = match any.downcast_ref() {
+            Some(Inside::Socket(socket)) => Some(socket.passage()),
+            Some(Inside::Through(_)) | None => None,
+        };
+        let is_socket = passage.is_some() || any.is::<UnixStream>();
         let (sender, connection) = http1::handshake(TokioIo::new(wire)).await?;
-        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)), is_socket: false })
+        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)), is_socket, passage })
     }
 
     /// A line to a program inside.
     pub(crate) async fn inside(inside: Inside) -> hyper::Result<Self> {
-        let is_socket = matches!(inside, Inside::Socket(_));
-        Ok(Self { is_socket, ..Self::over(Box::new(inside)).await? })
+        Self::over(Box::new(inside)).await
     }
 
     /// Whether [`Line::into_socket`] has one to give.
@@ -67,14 +85,20 @@ impl Line {
         self.is_socket && matches!(self.carrier, Carrier::Open(_))
     }
 
-    /// The program's socket, and what was read from it and not yet told.
-    pub(crate) fn into_socket(self) -> Option<(TcpStream, Bytes)> {
+    /// The socket, and what was read from it and not yet told.
+    pub(crate) fn into_socket(self) -> Option<(Socket, Bytes)> {
         let Carrier::Open(connection) = self.carrier else { return None };
         let parts = connection.into_parts();
-        match *parts.io.into_inner().into_any().downcast::<Inside>().ok()? {
-            Inside::Socket(socket) => Some((socket, parts.read_buf)),
-            Inside::Through(_) => None,
-        }
+        let socket = match self.passage {
+            Some(program) => Socket::Tcp(program),
+            None => Socket::Agent(*parts.io.into_inner().into_any().downcast().ok()?),
+        };
+        Some((socket, parts.read_buf))
+    }
+
+    /// The way past us to a program, if there is one now.
+    pub(crate) fn passage(&self) -> Option<&Arc<Passage>> {
+        self.passage.as_ref().filter(|_| matches!(self.carrier, Carrier::Open(_)))
     }
 
     /// Whether a request can be sent: the last one is over, and the agent has not hung up.
@@ -86,7 +110,7 @@ impl Line {
 
     /// Sends a request; the answer's body is read with [`Line::frame`].
     pub(crate) async fn send(&mut self, request: Request<Body>) -> Result<Response<Incoming>, NotSent> {
-        let Self { sender, carrier, is_socket: _ } = self;
+        let Self { sender, carrier, is_socket: _, passage: _ } = self;
         let mut answer = std::pin::pin!(sender.try_send_request(request));
         let answered = std::future::poll_fn(|context| {
             carrier.go_on(context);

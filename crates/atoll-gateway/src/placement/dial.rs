@@ -19,6 +19,7 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
 use super::Wire;
+use crate::passage::Slipway;
 
 /// The most that an agent's refusal may hold.
 const REFUSAL_MAX: usize = 64 * 1024;
@@ -42,7 +43,7 @@ impl From<io::Error> for DialError {
 #[derive(Debug)]
 pub(crate) enum Inside {
     /// The connection itself.
-    Socket(TcpStream),
+    Socket(Slipway),
     /// By way of an agent.
     Through(Wire),
 }
@@ -52,7 +53,7 @@ impl Inside {
     pub(crate) fn abort(&self) {
         if let Self::Socket(socket) = self {
             // Closing without lingering is a reset (tcp(7)). An agent does so when its client hangs up.
-            rustix::net::sockopt::set_socket_linger(socket, Some(Duration::ZERO)).ok();
+            rustix::net::sockopt::set_socket_linger(socket.socket(), Some(Duration::ZERO)).ok();
         }
     }
 }
@@ -141,7 +142,7 @@ pub(super) async fn socket(mut agent: UnixStream, port: u16) -> Result<Inside, D
             let stream = TcpStream::from_std(std::net::TcpStream::from(socket))?;
             // Small pieces at once, both ways.
             stream.set_nodelay(true)?;
-            return Ok(Inside::Socket(stream));
+            return Ok(Inside::Socket(Slipway::new(stream)));
         }
         if let Some(body) = whole_refusal(&answer)? {
             return Err(refusal(body));

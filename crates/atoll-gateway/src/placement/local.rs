@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep, timeout};
 
 use super::process::{Process, start_time};
 use super::spare::{Spare, Spares};
-use super::{Agent, DialError, Inside, Placement, Promise, StartError, Wire, dial};
+use super::{Agent, DialError, Inside, Placement, Pool, Promise, StartError, Wire, dial};
 use crate::ask;
 use crate::registry::Disk;
 
@@ -137,6 +137,14 @@ async fn connect_below(dir: &Path) -> io::Result<UnixStream> {
 impl Placement for Local {
     fn get_ready(&self) {
         self.spares.refill();
+    }
+
+    fn pool(&self) -> Pool {
+        self.spares.pool()
+    }
+
+    fn let_go<'a>(&'a self) -> Promise<'a, ()> {
+        Box::pin(self.spares.let_go())
     }
 
     fn close<'a>(&'a self) -> Promise<'a, ()> {

@@ -31,10 +31,17 @@ pub(crate) type Wire = Box<dyn Duplex>;
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {
     /// As what it is.
     fn into_any(self: Box<Self>) -> Box<dyn Any + Send>;
+
+    /// To look at what it is.
+    fn as_any(&self) -> &dyn Any;
 }
 
 impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin + 'static> Duplex for T {
     fn into_any(self: Box<Self>) -> Box<dyn Any + Send> {
+        self
+    }
+
+    fn as_any(&self) -> &dyn Any {
         self
     }
 }
@@ -59,12 +66,31 @@ pub(crate) enum StartError {
     Failed(String),
 }
 
+/// Sandboxes that are made before anybody asks for one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(crate) struct Pool {
+    /// How many there are.
+    pub(crate) waiting: usize,
+    /// How many there should be.
+    pub(crate) wanted: usize,
+}
+
 /// A place for agents.
 pub(crate) trait Placement: Send + Sync + Debug {
     /// Does ahead what can be done before anybody asks for a sandbox. Does not wait for it.
     fn get_ready(&self) {}
 
-    /// Ends what was done ahead and is not needed.
+    /// What was done ahead.
+    fn pool(&self) -> Pool {
+        Pool::default()
+    }
+
+    /// Ends the sandboxes that nobody has asked for yet. It is done ahead again with the next start, or when asked for.
+    fn let_go<'a>(&'a self) -> Promise<'a, ()> {
+        Box::pin(async {})
+    }
+
+    /// Ends what was done ahead and is not needed; nothing is done ahead from here on.
     fn close<'a>(&'a self) -> Promise<'a, ()> {
         Box::pin(async {})
     }

@@ -13,10 +13,10 @@ use atoll_protocol::{AgentReady, ErrorAnswer, SandboxSpec, SpareOrder, SparePrep
 use serde::de::DeserializeOwned;
 use tokio::io::{AsyncBufReadExt, AsyncReadExt, AsyncWriteExt, BufReader};
 use tokio::process::{Child, ChildStdin, ChildStdout};
-use tokio::time::timeout;
+use tokio::time::{sleep, timeout};
 
-use super::StartError;
 use super::local::LocalOptions;
+use super::{Pool, StartError};
 
 /// How long an agent may take to make its sandbox. It takes milliseconds; a machine that swaps may take its time.
 const READY_WITHIN: Duration = Duration::from_secs(30);
@@ -29,6 +29,9 @@ const LINE_MAX: u64 = 64 * 1024;
 
 /// Agents without a sandbox that are kept waiting: the next create then finds one, whatever it asks for.
 const PLAIN: usize = 1;
+
+/// The next one is started when whoever took the last one has had time to ask something of it: that goes first.
+const AFTER: Duration = Duration::from_millis(5);
 
 /// What an agent gets of our own environment: nothing that may be a secret of ours.
 const PASSED_ON: [&str; 12] = [
@@ -172,6 +175,7 @@ impl Spares {
     }
 
     async fn fill(self) {
+        sleep(AFTER).await;
         while let Some(prepared) = self.missing() {
             match self.one(prepared).await {
                 Ok(spare) => self.add(spare),
@@ -220,9 +224,33 @@ impl Spares {
             waiting.closed = true;
             std::mem::take(&mut waiting.spares)
         };
-        for Spare { mut child, orders, .. } in spares {
-            drop(orders);
-            drop(timeout(ENDS_WITHIN, child.wait()).await);
-        }
+        end(spares).await;
+    }
+
+    /// Those with a sandbox: how many there are, and should be.
+    pub(super) fn pool(&self) -> Pool {
+        let mut waiting = self.waiting();
+        waiting.spares.retain_mut(Spare::is_alive);
+        Pool { waiting: waiting.count(true), wanted: self.options.warm }
+    }
+
+    /// Ends those with a sandbox.
+    pub(super) async fn let_go(&self) {
+        let spares = {
+            let mut waiting = self.waiting();
+            let (with, without) =
+                std::mem::take(&mut waiting.spares).into_iter().partition(|spare| spare.prepared.is_some());
+            waiting.spares = without;
+            with
+        };
+        end(spares).await;
+    }
+}
+
+/// One that hears no more orders ends by itself, and removes what it has made.
+async fn end(spares: VecDeque<Spare>) {
+    for Spare { mut child, orders, .. } in spares {
+        drop(orders);
+        drop(timeout(ENDS_WITHIN, child.wait()).await);
     }
 }

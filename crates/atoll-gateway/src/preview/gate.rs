@@ -1,4 +1,5 @@
-//! `Expect: 100-continue` (RFC 9110, 10.1.1): a client's body is not asked for before the application wants it.
+//! What an application says before it answers. `100 Continue` (RFC 9110, 10.1.1): a client's body is not asked for before
+//! the application wants it. Everything else is passed on, where it can be.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -14,6 +15,8 @@ use hyper::header::{EXPECT, HeaderValue};
 use tokio::sync::Notify;
 use tokio::time::timeout;
 
+use super::headers::{Outside, to_client};
+use super::interim::Interim;
 use crate::placement::Promise;
 
 /// An application that knows nothing of it never says so: then the body comes all the same.
@@ -25,23 +28,29 @@ struct Gated {
     wanted: Option<Promise<'static, ()>>,
 }
 
-/// Holds the body back if the client does, until the application has said that it wants it.
-pub(super) fn hold_back(mut request: Request) -> Request {
+/// Holds the body back if the client does, until the application has said that it wants it, and passes on what else is
+/// said before the answer.
+pub(super) fn listen(mut request: Request, passed_on: Option<(Arc<Interim>, Outside)>) -> Request {
     let expects =
         request.headers().get(EXPECT).is_some_and(|value| value.as_bytes().eq_ignore_ascii_case(b"100-continue"));
     request.headers_mut().remove(EXPECT);
-    if !expects || request.body().is_end_stream() {
-        return request;
-    }
-    request.headers_mut().insert(EXPECT, HeaderValue::from_static("100-continue"));
     let asked = Arc::new(Notify::new());
-    let waits = Arc::clone(&asked);
-    let wanted: Promise<'static, ()> = Box::pin(async move { drop(timeout(SAYS_SO_WITHIN, waits.notified()).await) });
-    let mut request = request.map(|body| Body::new(Gated { body, wanted: Some(wanted) }));
-    hyper::ext::on_informational(&mut request, move |response| {
-        if response.status() == StatusCode::CONTINUE {
-            asked.notify_one();
+    if expects && !request.body().is_end_stream() {
+        request.headers_mut().insert(EXPECT, HeaderValue::from_static("100-continue"));
+        let waits = Arc::clone(&asked);
+        let wanted: Promise<'static, ()> =
+            Box::pin(async move { drop(timeout(SAYS_SO_WITHIN, waits.notified()).await) });
+        request = request.map(|body| Body::new(Gated { body, wanted: Some(wanted) }));
+    }
+    hyper::ext::on_informational(&mut request, move |response| match (response.status(), &passed_on) {
+        // Said to the client when its body is asked for, and by hyper.
+        (StatusCode::CONTINUE, _) => asked.notify_one(),
+        (status, Some((interim, outside))) => {
+            let mut headers = response.headers().clone();
+            to_client(&mut headers, outside, None);
+            interim.say(status, &headers);
         }
+        (_, None) => {}
     });
     request
 }

@@ -11,7 +11,8 @@ use hyper::header::{
 };
 
 use super::cookie;
-use super::passage::Passage;
+use super::interim::Interim;
+use crate::passage::Passage;
 use crate::proxy::headers::{remove_hop_by_hop, set_upgrade};
 
 /// What only a proxy says of its client.
@@ -29,8 +30,17 @@ pub(crate) struct Arrival {
     pub(crate) peer: Option<SocketAddr>,
     /// `http` or `https`.
     pub(crate) scheme: &'static str,
-    /// How large answers can go past us, where they can.
+    /// How large bodies can go past us, where they can.
     pub(crate) passage: Option<Arc<Passage>>,
+    /// How something is said before an answer, where it can be.
+    pub(crate) interim: Option<Arc<Interim>>,
+}
+
+impl Arrival {
+    /// A connection on which everything goes through hyper.
+    pub(crate) fn of(peer: Option<SocketAddr>, scheme: &'static str) -> Self {
+        Self { peer, scheme, passage: None, interim: None }
+    }
 }
 
 /// What an application is told of how it is seen.
@@ -181,7 +191,7 @@ mod tests {
     }
 
     fn arrival() -> Arrival {
-        Arrival { peer: Some("10.0.0.7:9".parse().unwrap()), scheme: "https", passage: None }
+        Arrival::of(Some("10.0.0.7:9".parse().unwrap()), "https")
     }
 
     #[test]

@@ -4,8 +4,8 @@
 //! API's none is. So there is no host name, path or trick by which one leads to the other.
 //!
 //! How the parts meet: `address` reads which preview is meant, `access` says who may, `pass` and `tunnel` carry requests
-//! to the program inside over connections that `apps` keeps, `headers` and `cookie` say what goes through, `page` tells
-//! what went wrong. `exposure` is what is kept of an exposed port, `link` signs.
+//! to the program inside over connections that `apps` keeps, `gate` and `interim` see to what is said before an answer,
+//! `headers` and `cookie` say what goes through, `page` tells what went wrong. `exposure` is what is kept of an exposed port, `link` signs.
 
 mod access;
 mod address;
@@ -14,10 +14,10 @@ mod cookie;
 mod exposure;
 mod gate;
 mod headers;
+mod interim;
 mod link;
 mod page;
 mod pass;
-mod passage;
 mod site;
 mod tunnel;
 
@@ -26,6 +26,7 @@ use std::time::Instant;
 use axum::body::Body;
 use axum::extract::Request;
 use axum::response::Response;
+use hyper::ext::Protocol;
 use hyper::header::{HOST, HeaderValue, LOCATION, REFERER};
 use hyper::{HeaderMap, Method, StatusCode, Version};
 
@@ -37,8 +38,8 @@ use address::{bare_host, split_path};
 pub(crate) use apps::Apps;
 pub(crate) use exposure::{Exposure, Exposures, expose, rotate};
 pub(crate) use headers::Arrival;
+pub(crate) use interim::Interjecting;
 pub(crate) use link::Signer;
-pub(crate) use passage::Slipway;
 pub(crate) use site::{Site, is_preview_host};
 pub(crate) use tunnel::connect;
 
@@ -78,7 +79,8 @@ pub(crate) async fn serve(app: &App, arrival: Arrival, request: Request) -> Resp
 }
 
 async fn answer(app: &App, arrival: Arrival, mut request: Request) -> Result<Response, Error> {
-    if request.method() == Method::CONNECT {
+    // Over HTTP/2, a WebSocket is asked for by it (RFC 8441).
+    if request.method() == Method::CONNECT && request.extensions().get::<Protocol>().is_none() {
         return Err(Error::MethodNotAllowed { method: "CONNECT".to_owned() });
     }
     let host = host(&request)?;

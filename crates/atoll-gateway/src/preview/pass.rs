@@ -1,27 +1,28 @@
 //! A request on its way to a program inside, and its answer on the way back. Nothing is collected, and nothing is held
 //! for longer than somebody waits for it.
 
-use std::os::fd::OwnedFd;
 use std::sync::Arc;
 
 use atoll_protocol::ErrorCode;
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::response::Response;
-use hyper::header::HeaderValue;
+use hyper::header::{CONNECTION, HeaderValue};
 use hyper::{Method, StatusCode, Uri, Version};
 use tokio::time::{Duration, Instant, sleep};
 
 use super::exposure::Exposure;
 use super::headers::{Arrival, Outside, Seen, to_app, to_client};
-use super::passage::{self, Passage};
+use super::interim::Interim;
 use super::{Where, gate, tunnel};
 use crate::Error;
 use crate::app::App;
 use crate::fleet::{Handle, Need};
 use crate::lines::{Line, NotSent};
+use crate::passage::Passage;
 use crate::placement::{Agent, DialError, Inside};
-use crate::proxy::{Held, Passing, headers, is_endless};
+use crate::proxy::{Change, Held, Passing, is_endless};
+use crate::slipping::{self, Rising};
 
 /// How long a program may take to listen after its sandbox was woken, and how often is looked.
 const UP_WITHIN: Duration = Duration::from_secs(15);
@@ -44,26 +45,39 @@ pub(super) async fn pass(way: &Way<'_>, mut request: Request) -> Result<Response
     let (agent, was_woken, in_use) = way.reach().await?;
     let held = Held::new(in_use, Some(place));
     way.aim(&mut request)?;
-    if let Some(protocol) = headers::upgrade(request.headers()).filter(|protocol| !is_http(protocol)) {
-        way.address(&mut request, Some(protocol));
+    if let Some(change) = Change::asked_for(&mut request)?.filter(|change| !is_http(&change.protocol())) {
+        way.address(&mut request, Some(change.protocol()));
         let (inside, _) = way.dial(agent, was_woken).await?;
-        return tunnel::open(way, inside, request, held).await;
+        return tunnel::open(way, inside, request, change, held).await;
     }
     way.address(&mut request, None);
     let is_get = request.method() == Method::GET && request.body().is_end_stream();
-    let (line, agent, mut response) = way.send(agent, was_woken, gate::hold_back(request)).await?;
+    let interim = way.interim();
+    let request = gate::listen(request, interim.map(|interim| (Arc::clone(interim), way.outside())));
+    let (line, agent, mut response) = match way.rises(&request).cloned() {
+        None => way.send(agent, was_woken, request).await?,
+        Some(client) => tokio::select! {
+            sent = way.send_large(&client, agent, was_woken, request) => sent?,
+            () = client.gone() => return Err(way.broke(&"its client is gone")),
+        },
+    };
+    if let Some(interim) = interim {
+        interim.all_said().await;
+    }
     if response.status() == StatusCode::SWITCHING_PROTOCOLS {
         return Err(way.broke(&"it changed over, and nobody had asked"));
     }
     // What is spoken inside is no business of the client's.
     *response.version_mut() = Version::HTTP_11;
     to_client(response.headers_mut(), &way.outside(), None);
-    if is_get && let Some((passage, into, length)) = way.past_us(&line, &response) {
-        let (parts, mut body) = response.into_parts();
-        let mut early = passage::take_early(&mut body);
-        let (program, rest) = line.into_socket().ok_or_else(|| way.broke(&"it is no socket"))?;
-        early.push(rest);
-        return Ok(Response::from_parts(parts, Body::new(passage.slip(program, into, early, length, held))));
+    if is_get
+        && let Some(client) = &way.arrival.passage
+        && let Some(room) = slipping::room(client, &line, &response, way.version)
+    {
+        return room.pass(line, response, held).map_err(|error| way.broke(&error));
+    }
+    if way.arrival.passage.as_ref().is_some_and(|client| client.is_held()) {
+        response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
     }
     let until = is_endless(response.headers()).then(|| way.app.drained());
     let lines = way.handle.apps.lines(way.at.label.port);
@@ -93,18 +107,20 @@ impl Way<'_> {
         Ok((agent, sleeps, in_use))
     }
 
-    /// Whether an answer can go past us: a large one whose length is known, from a socket of ours to another.
-    fn past_us(
-        &self,
-        line: &Line,
-        response: &hyper::Response<hyper::body::Incoming>,
-    ) -> Option<(&Arc<Passage>, OwnedFd, u64)> {
-        let passage = self.arrival.passage.as_ref()?;
-        let length = response.body().size_hint().exact().filter(|length| *length >= passage::LARGE)?;
-        if !line.is_socket() || self.version != Version::HTTP_11 {
-            return None;
-        }
-        Some((passage, passage.begin()?, length))
+    /// The client's connection, if bodies can go past us on it.
+    fn passage(&self) -> Option<&Arc<Passage>> {
+        self.arrival.passage.as_ref().filter(|_| self.version == Version::HTTP_11)
+    }
+
+    /// How something is said to the client before the answer. Clients of HTTP/1.0 would take it for the answer.
+    fn interim(&self) -> Option<&Arc<Interim>> {
+        self.arrival.interim.as_ref().filter(|_| self.version == Version::HTTP_11)
+    }
+
+    /// Whether a request's body can go past us: a large one whose length is known. The client's connection.
+    fn rises(&self, request: &Request) -> Option<&Arc<Passage>> {
+        let is_large = request.body().size_hint().exact().is_some_and(|length| length >= slipping::LARGE_UP);
+        self.passage().filter(|_| is_large)
     }
 
     /// What the program is asked for.
@@ -143,8 +159,42 @@ impl Way<'_> {
                 Err(NotSent::Broken(error)) => request = again.ok_or_else(|| self.broke(&error))?,
             }
         }
+        let (line, agent) = self.line(agent, was_woken).await?;
+        self.send_on(line, agent, request).await
+    }
+
+    /// On a new connection: what goes past us cannot be sent again.
+    async fn send_large(
+        &self,
+        client: &Arc<Passage>,
+        agent: Agent,
+        was_woken: bool,
+        request: Request,
+    ) -> Result<(Line, Agent, hyper::Response<hyper::body::Incoming>), Error> {
+        let (line, agent) = self.line(agent, was_woken).await?;
+        let length = request.body().size_hint().exact();
+        let way = line.passage().and_then(|program| Some((Arc::clone(program), program.open()?))).zip(length);
+        let request = match way {
+            Some(((program, into), length)) => {
+                request.map(|body| Body::new(Rising::new((Arc::clone(client), program), into, body, length)))
+            }
+            None => request,
+        };
+        self.send_on(line, agent, request).await
+    }
+
+    async fn line(&self, agent: Agent, was_woken: bool) -> Result<(Line, Agent), Error> {
         let (inside, agent) = self.dial(agent, was_woken).await?;
-        let mut line = Line::inside(inside).await.map_err(|error| self.broke(&error))?;
+        let line = Line::inside(inside).await.map_err(|error| self.broke(&error))?;
+        Ok((line, agent))
+    }
+
+    async fn send_on(
+        &self,
+        mut line: Line,
+        agent: Agent,
+        request: Request,
+    ) -> Result<(Line, Agent, hyper::Response<hyper::body::Incoming>), Error> {
         match line.send(request).await {
             Ok(response) => Ok((line, agent, response)),
             Err(NotSent::Unsent(_)) => Err(self.broke(&"it hung up")),
@@ -189,5 +239,6 @@ fn repeatable(request: &Request) -> Option<Request> {
     request.method().clone_into(again.method_mut());
     request.uri().clone_into(again.uri_mut());
     request.headers().clone_into(again.headers_mut());
+    request.extensions().clone_into(again.extensions_mut());
     Some(again)
 }

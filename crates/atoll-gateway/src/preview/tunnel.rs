@@ -21,14 +21,21 @@ use crate::Error;
 use crate::app::App;
 use crate::fleet::Need;
 use crate::metrics::While;
+use crate::passage::Slipway;
 use crate::placement::{DialError, Inside};
-use crate::proxy::{Held, headers};
+use crate::proxy::{Change, Held, headers};
 
 /// What is read at once in each direction. A connection that stalls holds two of them.
 const PIECE: usize = 64 * 1024;
 
 /// Asks the program to change over; if it does not, its answer is passed on as it is.
-pub(super) async fn open(way: &Way<'_>, inside: Inside, mut request: Request, held: Held) -> Result<Response, Error> {
+pub(super) async fn open(
+    way: &Way<'_>,
+    inside: Inside,
+    mut request: Request,
+    change: Change,
+    held: Held,
+) -> Result<Response, Error> {
     let broke = |error: hyper::Error| way.broke(&error);
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(inside)).await;
     let (mut sender, connection) = handshake.map_err(broke)?;
@@ -49,8 +56,9 @@ pub(super) async fn open(way: &Way<'_>, inside: Inside, mut request: Request, he
         }
         drop(held);
     });
-    let protocol = headers::upgrade(response.headers());
+    let protocol = change.kept(headers::upgrade(response.headers()));
     to_client(response.headers_mut(), &way.outside(), protocol);
+    change.told(&mut response);
     Ok(response.map(|_| Body::empty()))
 }
 
@@ -111,10 +119,10 @@ async fn carry(app: &App, ours: OnUpgrade, mut inside: Inside, first: Bytes) {
 
 /// A plain TCP client is told by a reset; others see that the connection is over.
 fn abort_client(ours: hyper::upgrade::Upgraded) {
-    let plain = hyper_util::server::conn::auto::upgrade::downcast::<TokioIo<tokio::net::TcpStream>>(ours);
+    let plain = hyper_util::server::conn::auto::upgrade::downcast::<TokioIo<Slipway>>(ours);
     // Who comes to a preview gets its end without a word: a WebSocket has words of its own.
     if let Ok(parts) = plain {
         // Closing without lingering is a reset (tcp(7)).
-        rustix::net::sockopt::set_socket_linger(parts.io.inner(), Some(std::time::Duration::ZERO)).ok();
+        rustix::net::sockopt::set_socket_linger(parts.io.inner().socket(), Some(std::time::Duration::ZERO)).ok();
     }
 }

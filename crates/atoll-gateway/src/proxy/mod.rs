@@ -18,12 +18,15 @@ use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, Method, StatusCode, Uri, Version};
 
 pub(crate) use body::{Held, Passing};
+pub(crate) use tunnel::Change;
 
 use crate::Error;
 use crate::app::App;
 use crate::fleet::{Handle, Need};
 use crate::lines::{Line, NotSent};
+use crate::passage::Passage;
 use crate::placement::{Agent, Wire};
+use crate::slipping;
 
 /// What a request to a sandbox asks for, by its head. A WebSocket takes input, so it is more than a look; and so is a
 /// session's snapshot, for which its shell has to run, and which tells the values of its variables. To search files is
@@ -47,11 +50,12 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request)
     let need = if looks || !is_served(request.method()) { Need::Look } else { Need::Run };
     *request.uri_mut() = target.parse::<Uri>().map_err(wrong)?;
     let came_by = std::mem::replace(request.version_mut(), Version::HTTP_11);
+    let passage = request.extensions_mut().remove::<Arc<Passage>>();
     let handle = app.fleet.get(name)?;
     let held = Held::new(handle.enter(), None);
     let agent = handle.reach(name, need).await?;
-    let way = Way { app, name, handle: &handle };
-    if let Some(change) = tunnel::Change::asked_for(&mut request)? {
+    let way = Way { app, name, handle: &handle, came_by, passage };
+    if let Some(change) = Change::asked_for(&mut request)? {
         let (wire, _) = way.connect(agent).await?;
         let opened = tunnel::open(app, wire, request, change, held).await;
         return opened.map_err(|error| way.broke(&error));
@@ -61,6 +65,17 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request)
         headers::want_upgrade(response.headers_mut());
     }
     Ok(response)
+}
+
+/// A connection to the sandbox's agent for who speaks over it as nobody else does. The sandbox is in use for as long as what
+/// comes with it is held; it is started if need be.
+pub(crate) async fn wire(app: &App, name: &SandboxName) -> Result<(Wire, Held), Error> {
+    let handle = app.fleet.get(name)?;
+    let held = Held::new(handle.enter(), None);
+    let agent = handle.reach(name, Need::Run).await?;
+    let way = Way { app, name, handle: &handle, came_by: Version::HTTP_11, passage: None };
+    let (wire, _) = way.connect(agent).await?;
+    Ok((wire, held))
 }
 
 /// Whether an agent has a use for the method. What it refuses needs no sandbox that runs.
@@ -75,17 +90,28 @@ struct Way<'a> {
     app: &'a App,
     name: &'a SandboxName,
     handle: &'a Handle,
+    /// What the client speaks.
+    came_by: Version,
+    /// How large answers can go past us, where they can.
+    passage: Option<Arc<Passage>>,
 }
 
 impl Way<'_> {
     async fn pass(&self, agent: Agent, mut request: Request, held: Held) -> Result<Response, Error> {
         headers::to_agent(request.headers_mut(), None);
+        let is_get = request.method() == Method::GET;
         let (line, agent, mut response) = self.send(agent, request).await?;
         headers::to_client(response.headers_mut(), None);
         if response.status() == StatusCode::GONE {
             // A session may be gone, or the sandbox under its agent: then the next use starts another one. Nobody waits.
             let (handle, name, agent) = (self.handle.clone(), self.name.clone(), agent.clone());
             tokio::spawn(async move { handle.check(&name, agent).await });
+        }
+        if is_get
+            && let Some(passage) = &self.passage
+            && let Some(room) = slipping::room(passage, &line, &response, self.came_by)
+        {
+            return room.pass(line, response, held).map_err(|error| self.broke(&error));
         }
         let until = is_endless(response.headers()).then(|| self.app.drained());
         let lines = Arc::clone(&self.handle.lines);

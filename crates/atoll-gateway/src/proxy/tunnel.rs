@@ -20,7 +20,7 @@ use crate::placement::Wire;
 
 /// How a client asks to change over.
 #[derive(Debug)]
-pub(super) enum Change {
+pub(crate) enum Change {
     /// The whole connection, to this protocol (HTTP/1.1).
     Connection(HeaderValue),
     /// One stream of it, to a WebSocket (HTTP/2, RFC 8441).
@@ -29,7 +29,7 @@ pub(super) enum Change {
 
 impl Change {
     /// What is asked for, if anything. A request over HTTP/2 becomes what an agent knows.
-    pub(super) fn asked_for(request: &mut Request) -> Result<Option<Self>, Error> {
+    pub(crate) fn asked_for(request: &mut Request) -> Result<Option<Self>, Error> {
         if let Some(protocol) = headers::upgrade(request.headers()) {
             return Ok(Some(Self::Connection(protocol)));
         }
@@ -45,6 +45,32 @@ impl Change {
         *request.body_mut() = Body::empty();
         request.headers_mut().insert(SEC_WEBSOCKET_KEY, key()?);
         Ok(Some(Self::Stream))
+    }
+
+    /// What is changed to.
+    pub(crate) fn protocol(&self) -> HeaderValue {
+        match self {
+            Self::Connection(protocol) => protocol.clone(),
+            Self::Stream => headers::WEBSOCKET,
+        }
+    }
+
+    /// What the answer says of the change: a stream's says nothing.
+    pub(crate) fn kept(&self, protocol: Option<HeaderValue>) -> Option<HeaderValue> {
+        protocol.filter(|_| matches!(self, Self::Connection(_)))
+    }
+
+    /// An answer that changed over, as the client waits for it. Its headers are as they go to the client already.
+    pub(crate) fn told<B>(&self, response: &mut hyper::Response<B>) {
+        match self {
+            Self::Connection(_) => {}
+            // The stream is open, and says so as streams do.
+            Self::Stream => {
+                response.headers_mut().remove(SEC_WEBSOCKET_ACCEPT);
+                *response.status_mut() = StatusCode::OK;
+                *response.version_mut() = Version::HTTP_2;
+            }
+        }
     }
 }
 
@@ -65,11 +91,7 @@ pub(super) async fn open(
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(wire)).await?;
     tokio::spawn(connection.with_upgrades());
     let ours = hyper::upgrade::on(&mut request);
-    let protocol = match &change {
-        Change::Connection(protocol) => protocol.clone(),
-        Change::Stream => headers::WEBSOCKET,
-    };
-    headers::to_agent(request.headers_mut(), Some(protocol));
+    headers::to_agent(request.headers_mut(), Some(change.protocol()));
     let mut response = sender.send_request(request).await?;
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
         headers::to_client(response.headers_mut(), None);
@@ -77,19 +99,9 @@ pub(super) async fn open(
     }
     let theirs = hyper::upgrade::on(&mut response);
     tokio::spawn(carry(app.clone(), ours, theirs, held));
-    match change {
-        Change::Connection(_) => {
-            let protocol = headers::upgrade(response.headers());
-            headers::to_client(response.headers_mut(), protocol);
-        }
-        // The stream is open, and says so as streams do.
-        Change::Stream => {
-            headers::to_client(response.headers_mut(), None);
-            response.headers_mut().remove(SEC_WEBSOCKET_ACCEPT);
-            *response.status_mut() = StatusCode::OK;
-            *response.version_mut() = Version::HTTP_2;
-        }
-    }
+    let protocol = change.kept(headers::upgrade(response.headers()));
+    headers::to_client(response.headers_mut(), protocol);
+    change.told(&mut response);
     Ok(response.map(|_| Body::empty()))
 }
 

@@ -9,10 +9,10 @@ use super::{previews, sandboxes, server, tokens};
 use crate::app::App;
 
 /// The document as a page. It asks this server for the document, and nobody else for anything.
-const PAGE: &str = include_str!("docs.html");
+pub(crate) const PAGE: &str = include_str!("docs.html");
 
 /// What the page may do.
-const PAGE_POLICY: &str =
+pub(crate) const PAGE_POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'";
 
 #[derive(OpenApi)]

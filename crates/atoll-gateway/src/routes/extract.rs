@@ -44,7 +44,7 @@ fn refuse_browsers(headers: &HeaderMap) -> Result<(), Error> {
 
 /// The name in a path.
 #[derive(Debug)]
-pub(super) struct Name(pub(super) SandboxName);
+pub(crate) struct Name(pub(crate) SandboxName);
 
 impl FromRequestParts<App> for Name {
     type Rejection = Error;
@@ -53,7 +53,14 @@ impl FromRequestParts<App> for Name {
         let unreadable = |_| Error::invalid("the path is not valid UTF-8");
         let Path(pairs) = Path::<Vec<(String, String)>>::from_request_parts(parts, app).await.map_err(unreadable)?;
         let given = pairs.into_iter().find(|(key, _)| key == "name").map(|(_, value)| value).unwrap_or_default();
-        let name = SandboxName::new(given).map_err(|error| Error::invalid(error.to_string()))?;
+        Self::given(parts, given)
+    }
+}
+
+impl Name {
+    /// As a request gave it; its line in the log tells of it.
+    pub(crate) fn given(parts: &Parts, text: String) -> Result<Self, Error> {
+        let name = SandboxName::new(text).map_err(|error| Error::invalid(error.to_string()))?;
         if let Some(seen) = parts.extensions.get::<super::observe::Seen>() {
             seen.of(&name);
         }
@@ -63,7 +70,7 @@ impl FromRequestParts<App> for Name {
 
 /// A JSON body; an empty one is the type's default, if it has one.
 #[derive(Debug)]
-pub(super) struct Json<T>(pub(super) T);
+pub(crate) struct Json<T>(pub(crate) T);
 
 impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
     type Rejection = Error;
@@ -93,7 +100,7 @@ fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Error> {
 }
 
 /// An answer in JSON.
-pub(super) fn json(status: StatusCode, value: &impl Serialize) -> Response {
+pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
     match serde_json::to_vec(value) {
         Ok(body) => (status, [(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response(),
         Err(error) => Error::internal("write the answer", error).into_response(),

@@ -1,8 +1,9 @@
 //! The HTTP API: a route takes a request apart, asks one thing, and answers in one shape.
 
 mod document;
-mod extract;
+pub(crate) mod extract;
 mod observe;
+mod origins;
 mod previews;
 mod sandboxes;
 mod server;
@@ -16,10 +17,14 @@ use axum::middleware::{from_fn, from_fn_with_state};
 use axum::routing::{any, delete, get, post, put};
 
 pub use document::openapi;
+pub(crate) use document::{PAGE, PAGE_POLICY};
+pub use origins::Origins;
+pub(crate) use server::readiness;
 
 use crate::Error;
 use crate::app::App;
 use crate::auth::Caller;
+use crate::bridge;
 use crate::face::{Face, Visitor, Way};
 
 /// Every route, and those of other protocols, which speak to the former.
@@ -64,6 +69,7 @@ fn api() -> Router<App> {
         .route("/v1/sandboxes/{name}/previews/{port}/link", post(previews::link))
         .route("/v1/sandboxes/{name}/ports/{port}/connect", get(previews::connect))
         .route("/v1/sandboxes/{name}/{*rest}", any(sandboxes::inside))
+        .merge(bridge::router())
 }
 
 /// What is the same for every request.
@@ -74,6 +80,7 @@ fn around(routes: Router<App>, app: App) -> Router {
             method: request.method().to_string(),
         })
         .layer(from_fn(atoll_http::settle))
+        .layer(from_fn_with_state(app.origins.clone(), origins::allow))
         .layer(from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)
 }

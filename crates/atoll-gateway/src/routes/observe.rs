@@ -12,6 +12,7 @@ use hyper::header::{HeaderName, HeaderValue};
 
 use crate::Error;
 use crate::app::App;
+use crate::bridge;
 use crate::metrics::Kind;
 use crate::preview::is_preview_host;
 
@@ -64,7 +65,8 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
         next.run(request).await
     };
     let route = route.as_ref().map_or("none", MatchedPath::as_str);
-    let kind = if route == INSIDE { Kind::Agent } else { Kind::Gateway };
+    let is_inside = route == INSIDE || route.starts_with(bridge::INSIDE);
+    let kind = if is_inside { Kind::Agent } else { Kind::Gateway };
     let (took, status) = (began.elapsed(), response.status().as_u16());
     app.metrics.answered(kind, status, took);
     let facts = std::mem::take(&mut *seen.facts());

@@ -23,11 +23,16 @@ pub(super) async fn alive() -> &'static str {
 #[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "isReady", security(()),
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub(super) async fn ready(State(app): State<App>) -> Result<&'static str, Error> {
+    readiness(&app).await?;
+    Ok("ok\n")
+}
+
+/// Why it cannot serve.
+pub(crate) async fn readiness(app: &App) -> Result<(), Error> {
     if app.is_draining() {
         return Err(Error::ShuttingDown);
     }
-    app.registry.check().await?;
-    Ok("ok\n")
+    app.registry.check().await
 }
 
 /// Counts, in the text format of Prometheus.
@@ -38,5 +43,6 @@ pub(super) async fn metrics(State(app): State<App>, caller: Caller) -> Result<Re
     let states = app.fleet.states();
     let all = [SandboxState::Running, SandboxState::Paused, SandboxState::Stopped];
     let counts = all.map(|state| (state, states.iter().filter(|found| **found == state).count()));
-    Ok(([(CONTENT_TYPE, METRICS_TYPE)], app.metrics.text(&counts)).into_response())
+    let traffic = app.fleet.traffic().await;
+    Ok(([(CONTENT_TYPE, METRICS_TYPE)], app.metrics.text(&counts, &traffic)).into_response())
 }

@@ -24,7 +24,8 @@ use tower::ServiceExt;
 use super::Limits;
 use crate::app::App;
 use crate::metrics::{Metrics, While};
-use crate::preview::{self, Arrival, Slipway};
+use crate::passage::Slipway;
+use crate::preview::{self, Arrival, Interjecting};
 
 /// How often an HTTP/2 client that says nothing is asked whether it is there, and for how long it may not answer.
 const ASK_EVERY: Duration = Duration::from_secs(30);
@@ -46,9 +47,14 @@ pub(super) enum Front {
 
 impl Front {
     async fn answer(&self, arrival: Arrival, request: Request<Incoming>) -> Result<Response, Infallible> {
-        let request = request.map(Body::new);
+        let mut request = request.map(Body::new);
         match self {
-            Self::Api(router) => router.clone().oneshot(request).await,
+            Self::Api(router) => {
+                if let Some(passage) = arrival.passage {
+                    request.extensions_mut().insert(passage);
+                }
+                router.clone().oneshot(request).await
+            }
             Self::Previews(app) => Ok(preview::serve(app, arrival, request).await),
         }
     }
@@ -66,16 +72,25 @@ impl Connection {
     pub(super) async fn tcp(&self, stream: TcpStream, watch: Watch) {
         let peer = stream.peer_addr().ok();
         let Some(tls) = &self.tls else {
+            let slipway = Slipway::new(stream);
+            let arrival = Arrival { passage: Some(slipway.passage()), ..Arrival::of(peer, "http") };
             return match &*self.front {
-                Front::Api(_) => self.plain(stream, Arrival { peer, scheme: "http", passage: None }, watch).await,
+                Front::Api(_) => self.plain(slipway, arrival, watch).await,
                 Front::Previews(_) => {
-                    let (stream, passage) = Slipway::new(stream);
-                    self.plain(stream, Arrival { peer, scheme: "http", passage: Some(passage) }, watch).await;
+                    let (stream, interim) = Interjecting::new(slipway);
+                    self.plain(stream, Arrival { interim: Some(interim), ..arrival }, watch).await;
                 }
             };
         };
         match timeout(self.limits.head_within, tls.accept(stream)).await {
-            Ok(Ok(stream)) => self.plain(stream, Arrival { peer, scheme: "https", passage: None }, watch).await,
+            Ok(Ok(stream)) => match &*self.front {
+                Front::Api(_) => self.plain(stream, Arrival::of(peer, "https"), watch).await,
+                Front::Previews(_) => {
+                    let (stream, interim) = Interjecting::new(stream);
+                    let arrival = Arrival { interim: Some(interim), ..Arrival::of(peer, "https") };
+                    self.plain(stream, arrival, watch).await;
+                }
+            },
             Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
             Err(_) => tracing::debug!("a handshake took too long"),
         }

@@ -172,7 +172,7 @@ async fn begin(
         }
         Ok(Accepted::Unix(stream)) => {
             tokio::spawn(async move {
-                connection.plain(stream, Arrival { peer: None, scheme: "http", passage: None }, watch).await;
+                connection.plain(stream, Arrival::of(None, "http"), watch).await;
                 drop(place);
             });
         }

@@ -1,5 +1,6 @@
 //! Descriptors: memory files, pipes' flags, duplication, bulk closing.
 
+use std::ffi::CStr;
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
@@ -18,6 +19,13 @@ pub fn seal(fd: BorrowedFd<'_>) -> io::Result<()> {
     let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
     // SAFETY: plain integer arguments on a descriptor the caller holds.
     check_int(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, seals) }).map(drop)
+}
+
+/// Whether a path leads somewhere, as far as can be seen.
+pub fn is_there(path: &CStr) -> bool {
+    // SAFETY: `path` is NUL-terminated and outlives the call.
+    let seen = check_int(unsafe { libc::access(path.as_ptr(), libc::F_OK) });
+    !seen.is_err_and(|error| matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ENOTDIR)))
 }
 
 /// Whether nobody can ever change this file again.

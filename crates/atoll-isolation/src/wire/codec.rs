@@ -19,6 +19,21 @@ pub trait Wire: Sized {
     /// Takes one value off the front of the input.
     fn take(input: &mut Decoder<'_>) -> Result<Self, Malformed>;
 
+    /// Appends many in a row.
+    fn put_all(items: &[Self], out: &mut Vec<u8>) {
+        for item in items {
+            item.put(out);
+        }
+    }
+    /// Takes so many in a row.
+    fn take_all(count: usize, input: &mut Decoder<'_>) -> Result<Vec<Self>, Malformed> {
+        let mut items = Vec::with_capacity(count.min(4096));
+        for _ in 0..count {
+            items.push(Self::take(input)?);
+        }
+        Ok(items)
+    }
+
     /// The whole encoding.
     fn encode(&self) -> Vec<u8> {
         let mut out = Vec::with_capacity(256);
@@ -60,7 +75,23 @@ macro_rules! integers {
         }
     )*};
 }
-integers!(u8, u16, u32, u64, i32, i64);
+integers!(u16, u32, u64, i32, i64);
+
+/// A byte. Many of them are copied as they are.
+impl Wire for u8 {
+    fn put(&self, out: &mut Vec<u8>) {
+        out.push(*self);
+    }
+    fn take(input: &mut Decoder<'_>) -> Result<Self, Malformed> {
+        input.bytes(1)?.first().copied().ok_or(Malformed)
+    }
+    fn put_all(items: &[Self], out: &mut Vec<u8>) {
+        out.extend_from_slice(items);
+    }
+    fn take_all(count: usize, input: &mut Decoder<'_>) -> Result<Vec<Self>, Malformed> {
+        input.bytes(count).map(<[Self]>::to_vec)
+    }
+}
 
 impl Wire for bool {
     fn put(&self, out: &mut Vec<u8>) {
@@ -79,22 +110,21 @@ impl Wire for bool {
 /// forged one cannot make us allocate.
 impl<T: Wire> Wire for Vec<T> {
     fn put(&self, out: &mut Vec<u8>) {
-        u32::try_from(self.len()).expect("no message has four billion items").put(out);
-        for item in self {
-            item.put(out);
-        }
+        put_list(self, out);
     }
     fn take(input: &mut Decoder<'_>) -> Result<Self, Malformed> {
         let count = u32::take(input)? as usize;
         if count > input.0.len() {
             return Err(Malformed);
         }
-        let mut items = Self::with_capacity(count.min(4096));
-        for _ in 0..count {
-            items.push(T::take(input)?);
-        }
-        Ok(items)
+        T::take_all(count, input)
     }
+}
+
+/// A list that is somebody else's.
+pub fn put_list<T: Wire>(items: &[T], out: &mut Vec<u8>) {
+    u32::try_from(items.len()).expect("no message has four billion items").put(out);
+    T::put_all(items, out);
 }
 
 impl<T: Wire> Wire for Option<T> {

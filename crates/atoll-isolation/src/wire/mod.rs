@@ -9,7 +9,7 @@
 mod codec;
 mod message;
 
-pub use codec::{Decoder, Malformed, Wire};
+pub use codec::{Decoder, Malformed, Wire, put_list};
 pub use message::{Address, Event, KeeperRequest, Kept, Members, Request, Session, Setup, Spawn, SpawnStage, VERSION};
 
 /// Largest message that goes through the socket itself. A bigger one (long argument lists) travels as a memory

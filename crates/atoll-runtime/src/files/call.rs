@@ -17,11 +17,12 @@ use crate::Error;
 use crate::shared::Shared;
 use crate::user::User;
 
-/// A question up to this length is written before the worker is told of it: it finds all of it at once.
+/// A question up to this length, with its data, is written before the worker is told of it: it finds all of it at once.
 const AHEAD: usize = 64 * 1024;
 
-/// What is read at a time.
-const PIECE: usize = 128 * 1024;
+/// What is read at a time: words, and bytes of files.
+const WORDS: usize = 8 * 1024;
+const PIECE: usize = 256 * 1024;
 
 /// What a worker says.
 #[derive(Debug)]
@@ -34,41 +35,55 @@ pub(super) enum Frame {
 /// A request under way. Dropped, it is called off.
 #[derive(Debug)]
 pub(super) struct Call {
-    stream: UnixStream,
+    /// There until the end.
+    stream: Option<UnixStream>,
     buffer: BytesMut,
     /// What is still to come of a data frame.
     left: usize,
     over: bool,
-    _use: Use,
+    /// Once it is over, the connection can carry the next request.
+    leaves_the_line: bool,
+    used: Use,
 }
 
 impl Call {
     /// Asks. A worker that is gone is started again, once: nothing was done by then.
     pub(super) async fn new(shared: &Arc<Shared>, user: &User, ask: &Ask) -> Result<Self, Error> {
-        let question = framed(ask)?;
+        Self::asking(shared, user, ask, framed(ask)?).await
+    }
+
+    /// The same, with all the data that belongs to the question.
+    pub(super) async fn with(shared: &Arc<Shared>, user: &User, ask: &Ask, data: &[u8]) -> Result<Self, Error> {
+        let mut question = framed(ask)?;
+        for piece in data.chunks(FRAME_MAX) {
+            question.extend_from_slice(&header(FrameKind::Data, piece.len()));
+            question.extend_from_slice(piece);
+        }
+        question.extend_from_slice(&header(FrameKind::End, 0));
+        Self::asking(shared, user, ask, question).await
+    }
+
+    async fn asking(shared: &Arc<Shared>, user: &User, ask: &Ask, question: Vec<u8>) -> Result<Self, Error> {
         let mut tried = false;
         loop {
             let used = Workers::of(shared, user).await?;
-            match Self::over(used, &question).await {
-                Ok(call) => return Ok(call),
-                Err(_) if !tried => tried = true,
+            match connected(&used, &question).await {
+                Ok(stream) => {
+                    let (stream, buffer) = (Some(stream), BytesMut::new());
+                    let leaves_the_line = ask.leaves_the_line();
+                    return Ok(Self { stream, buffer, left: 0, over: false, leaves_the_line, used });
+                }
+                Err(_) if !tried => {
+                    used.is_gone();
+                    tried = true;
+                }
                 Err(error) => return Err(Error::io("reach the file worker", &error)),
             }
         }
     }
 
-    async fn over(used: Use, question: &[u8]) -> io::Result<Self> {
-        let (mut stream, theirs) = UnixStream::pair()?;
-        let theirs = theirs.into_std()?;
-        theirs.set_nonblocking(false)?;
-        if question.len() <= AHEAD {
-            stream.write_all(question).await?;
-            used.hand_over(theirs.as_fd()).await?;
-        } else {
-            used.hand_over(theirs.as_fd()).await?;
-            stream.write_all(question).await?;
-        }
-        Ok(Self { stream, buffer: BytesMut::new(), left: 0, over: false, _use: used })
+    fn stream(&mut self) -> Result<&mut UnixStream, Error> {
+        self.stream.as_mut().ok_or_else(lost)
     }
 
     /// Sends data. That the worker has hung up is told by what it said last.
@@ -76,7 +91,7 @@ impl Call {
         for piece in bytes.chunks(FRAME_MAX) {
             let head = header(FrameKind::Data, piece.len());
             let mut frame = Buf::chain(&head[..], piece);
-            if self.stream.write_all_buf(&mut frame).await.is_err() {
+            if self.stream()?.write_all_buf(&mut frame).await.is_err() {
                 return Err(self.why().await);
             }
         }
@@ -85,7 +100,7 @@ impl Call {
 
     /// All data was sent.
     pub(super) async fn finish(&mut self) -> Result<(), Error> {
-        match self.stream.write_all(&header(FrameKind::End, 0)).await {
+        match self.stream()?.write_all(&header(FrameKind::End, 0)).await {
             Ok(()) => Ok(()),
             Err(_) => Err(self.why().await),
         }
@@ -104,8 +119,10 @@ impl Call {
             if let Some(frame) = self.take()? {
                 return Ok(frame);
             }
-            self.buffer.reserve(PIECE);
-            match self.stream.read_buf(&mut self.buffer).await {
+            // A small answer needs little; what is long says so, and is then read in large pieces.
+            self.buffer.reserve(if self.left > WORDS || self.buffer.capacity() >= PIECE { PIECE } else { WORDS });
+            let stream = self.stream.as_mut().ok_or_else(lost)?;
+            match stream.read_buf(&mut self.buffer).await {
                 Ok(0) | Err(_) => return Err(lost()),
                 Ok(_) => {}
             }
@@ -155,6 +172,39 @@ impl Call {
             Frame::Told(_) | Frame::Data(_) => Err(lost()),
         }
     }
+}
+
+impl Drop for Call {
+    fn drop(&mut self) {
+        if self.over
+            && self.leaves_the_line
+            && self.buffer.is_empty()
+            && let Some(stream) = self.stream.take()
+        {
+            self.used.keep(stream);
+        }
+    }
+}
+
+/// A connection on which the question was asked: one that waits, or a new one.
+async fn connected(used: &Use, question: &[u8]) -> io::Result<UnixStream> {
+    if let Some(mut kept) = used.line()
+        // The worker has hung up, and read nothing of it: only one that is gone does.
+        && kept.write_all(question).await.is_ok()
+    {
+        return Ok(kept);
+    }
+    let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
+    ours.set_nonblocking(true)?;
+    let mut stream = UnixStream::from_std(ours)?;
+    if question.len() <= AHEAD {
+        stream.write_all(question).await?;
+        used.hand_over(theirs.as_fd()).await?;
+    } else {
+        used.hand_over(theirs.as_fd()).await?;
+        stream.write_all(question).await?;
+    }
+    Ok(stream)
 }
 
 fn framed(ask: &Ask) -> Result<Vec<u8>, Error> {

@@ -29,6 +29,9 @@ use crate::shared::Shared;
 use crate::user::{self, User};
 use call::{Call, lost};
 
+/// What goes with its question in one piece: both fit into what a connection holds.
+pub const WHOLE_MAX: usize = 32 * 1024;
+
 /// The files of a sandbox, as one of its users sees them. Cheap to make.
 #[derive(Debug, Clone)]
 pub struct Files {
@@ -99,6 +102,18 @@ impl Files {
     pub async fn write(&self, path: &[u8], options: WriteOptions) -> Result<Upload, Error> {
         let ask = Ask::Write { path: self.path(path)?, options };
         Ok(Upload::new(self.call(&ask).await?))
+    }
+
+    /// Writes a file whose bytes are all here.
+    pub async fn write_whole(&self, path: &[u8], options: WriteOptions, bytes: &[u8]) -> Result<Written, Error> {
+        if bytes.len() > WHOLE_MAX {
+            let mut upload = self.write(path, options).await?;
+            upload.send(bytes).await?;
+            return upload.finish().await;
+        }
+        let ask = Ask::Write { path: self.path(path)?, options };
+        let user: User = user::resolve(&self.shared, self.user.as_deref()).await?;
+        transfer::written(Call::with(&self.shared, &user, &ask, bytes).await?).await
     }
 
     /// What is there.

@@ -6,7 +6,7 @@ use std::marker::PhantomData;
 use atoll_files::ask::{Ask, Task, Told};
 use atoll_files::{Facts, PatchOptions};
 use atoll_protocol::{
-    EditRequest, GlobAnswer, GlobEntry, GlobRequest, PackOptions, PatchReceipt, SearchLine, SearchRequest,
+    EditRequest, GlobAnswer, GlobEntry, GlobRequest, Omitted, PackOptions, PatchReceipt, SearchLine, SearchRequest,
     UnpackOptions, UnpackReceipt,
 };
 use bytes::Bytes;
@@ -74,12 +74,8 @@ impl Files {
     pub async fn pack(&self, path: &[u8], options: &PackOptions) -> Result<Packing, Error> {
         let mut call = self.task(Task::Pack, path, options).await?;
         // What cannot be packed at all is refused before anything is sent.
-        let first = match call.next().await? {
-            Frame::Data(bytes) => Some(bytes),
-            Frame::Told(_) => None,
-            Frame::End => return Err(lost()),
-        };
-        Ok(Packing { call, over: first.is_none(), first })
+        let omitted = said(&mut call).await?;
+        Ok(Packing { omitted, call, over: false })
     }
 
     /// Begins to send an archive, which is unpacked as it comes.
@@ -123,28 +119,25 @@ impl Searching {
 /// An archive on its way out.
 #[derive(Debug)]
 pub struct Packing {
+    /// What is not in it. Should more turn out to be missing on the way, the archive does not end well.
+    pub omitted: Omitted,
     call: Call,
-    first: Option<Bytes>,
     over: bool,
 }
 
 impl Packing {
     /// The next bytes; `None` at the end.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
-        if let Some(first) = self.first.take() {
-            return Ok(Some(first));
-        }
         if self.over {
             return Ok(None);
         }
         match self.call.next().await? {
             Frame::Data(bytes) => Ok(Some(bytes)),
-            Frame::Told(Told::Counted { .. }) => {
-                ended(&mut self.call).await?;
+            Frame::End => {
                 self.over = true;
                 Ok(None)
             }
-            Frame::Told(_) | Frame::End => Err(lost()),
+            Frame::Told(_) => Err(lost()),
         }
     }
 }

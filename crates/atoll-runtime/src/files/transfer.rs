@@ -99,7 +99,12 @@ impl Upload {
     /// Puts it in its place.
     pub async fn finish(mut self) -> Result<Written, Error> {
         self.call.finish().await?;
-        let Told::Written { facts, created, atomic } = self.call.told().await? else { return Err(lost()) };
-        Ok(Written { facts, created, atomic })
+        written(self.call).await
     }
+}
+
+/// What came of it.
+pub(super) async fn written(call: Call) -> Result<Written, Error> {
+    let Told::Written { facts, created, atomic } = call.told().await? else { return Err(lost()) };
+    Ok(Written { facts, created, atomic })
 }

@@ -13,6 +13,7 @@ use atoll_isolation::sys::socket::{self, Waiting};
 use atoll_isolation::wire::{Session, Spawn};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use tokio::io::unix::AsyncFd;
+use tokio::net::UnixStream;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::Instant;
 
@@ -32,6 +33,9 @@ const END_WITHIN: Duration = Duration::from_secs(2);
 
 /// Requests of one user at once; the others wait. As many threads has a worker.
 const AT_ONCE: usize = 256;
+
+/// Connections to one worker that wait for the next request: it finds a thread that waits for it, too.
+const LINES_KEPT: usize = 4;
 
 /// Workers at once, one for each user that calls have named. The one that is unused for longest makes room.
 const WORKERS: usize = 16;
@@ -69,6 +73,14 @@ struct Worker {
     number: u64,
     control: AsyncFd<OwnedFd>,
     places: Arc<Semaphore>,
+    /// Those whose last request is over.
+    lines: Mutex<Vec<UnixStream>>,
+}
+
+impl Worker {
+    fn lines(&self) -> MutexGuard<'_, Vec<UnixStream>> {
+        self.lines.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// The right to one request. The worker stays while there is one.
@@ -81,6 +93,26 @@ pub(super) struct Use {
 }
 
 impl Use {
+    /// A connection that waits, if there is one.
+    pub(super) fn line(&self) -> Option<UnixStream> {
+        self.worker.lines().pop()
+    }
+
+    /// Keeps a connection whose request is over.
+    pub(super) fn keep(&self, line: UnixStream) {
+        let mut lines = self.worker.lines();
+        if lines.len() < LINES_KEPT {
+            lines.push(line);
+        }
+    }
+
+    /// It does not answer: the next request starts another.
+    pub(super) fn is_gone(&self) {
+        if let Some(shared) = self.shared.upgrade() {
+            shared.workers.forget(&self.who, self.worker.number);
+        }
+    }
+
     /// Hands a request's connection to the worker.
     pub(super) async fn hand_over(&self, connection: BorrowedFd<'_>) -> io::Result<()> {
         loop {
@@ -214,7 +246,8 @@ async fn start(shared: &Arc<Shared>, user: &User, who: Who) -> Result<Arc<Worker
         });
     }
     let control = link::register(ours).map_err(|error| Error::io("watch the file worker's socket", &error))?;
-    let worker = Arc::new(Worker { number, control, places: Arc::new(Semaphore::new(AT_ONCE)) });
+    let worker =
+        Arc::new(Worker { number, control, places: Arc::new(Semaphore::new(AT_ONCE)), lines: Mutex::default() });
     tokio::spawn(keep(Arc::downgrade(shared), who, number, tree, news));
     Ok(worker)
 }

@@ -12,13 +12,16 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 /// The code by which a shell says that there is no such program.
 pub(super) const NOT_THERE: i32 = 127;
 
-/// Puts standard input, from which a helper may ask for credentials, out of git's own reach, and forgets every variable.
+/// Puts standard input, from which a helper may ask for credentials, out of git's own reach, and forgets every variable:
+/// a proxy is not asked, either. The way out is the sandbox's own, whose rules need no variable; where it looks into TLS,
+/// its authority is trusted by the file that it put there.
 ///
 /// Descriptor 9 is the highest that every shell knows how to write.
 const SCRIPT: &str = "exec 9<&0 </dev/null
 PATH=$1; shift
 command -v git >/dev/null || exit 127
-exec env -i PATH=\"$PATH\" HOME=/nonexistent LC_ALL=C.UTF-8 TMPDIR=/tmp \
+trust=; test -r /etc/atoll-ca-bundle.pem && trust=GIT_SSL_CAINFO=/etc/atoll-ca-bundle.pem
+exec env -i $trust PATH=\"$PATH\" HOME=/nonexistent LC_ALL=C.UTF-8 TMPDIR=/tmp \
 GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_SYSTEM=/dev/null GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 \
 GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= GIT_PAGER=cat GIT_EDITOR=: GIT_SSH_COMMAND=false \
 GIT_OPTIONAL_LOCKS=0 GIT_PROTOCOL_FROM_USER=0 \"$@\"";

@@ -36,7 +36,8 @@ struct Entry {
     /// The process over its tree, where there is one, as it is numbered inside.
     warden: Option<u32>,
     command: Option<ProcessId>,
-    within: Option<Arc<Policy>>,
+    /// Each of these must allow it: a session has those of the command that it runs, and of those that have left something.
+    within: Vec<Arc<Policy>>,
 }
 
 /// A command's place in the table, for as long as this lives.
@@ -66,7 +67,7 @@ impl Commands {
         let mut table = self.table();
         table.next += 1;
         let number = table.next;
-        table.all.insert(number, Entry { cgroup, warden: None, command, within });
+        table.all.insert(number, Entry { cgroup, warden: None, command, within: within.into_iter().collect() });
         Registered { commands: Arc::clone(self), number }
     }
 
@@ -80,10 +81,11 @@ impl Commands {
             below || (entry.cgroup.is_some() && entry.cgroup == cgroup)
         };
         match table.all.values().find(is_own) {
-            Some(entry) => Owner { command: entry.command.clone(), within: entry.within.iter().cloned().collect() },
-            None => {
-                Owner { command: None, within: table.all.values().filter_map(|entry| entry.within.clone()).collect() }
-            }
+            Some(entry) => Owner { command: entry.command.clone(), within: entry.within.clone() },
+            None => Owner {
+                command: None,
+                within: table.all.values().flat_map(|entry| entry.within.iter().cloned()).collect(),
+            },
         }
     }
 }
@@ -99,11 +101,14 @@ impl Registered {
         }
     }
 
-    /// A session's shell runs this one now.
-    pub(crate) fn runs(&self, command: Option<ProcessId>) {
+    /// A session's shell runs this one now, which may reach only so much for as long as anything of it lives. What is in
+    /// the session's tree cannot be told apart, so for that long it holds for all of it.
+    pub(crate) fn runs(&self, command: ProcessId, within: Option<Arc<Policy>>) -> Option<Narrowed> {
         if let Some(entry) = self.commands.table().all.get_mut(&self.number) {
-            entry.command = command;
+            entry.command = Some(command);
+            entry.within.extend(within.clone());
         }
+        within.map(|policy| Narrowed { commands: Arc::clone(&self.commands), number: self.number, policy })
     }
 
     /// It no longer runs this one.
@@ -112,6 +117,22 @@ impl Registered {
             && entry.command.as_ref() == Some(command)
         {
             entry.command = None;
+        }
+    }
+}
+
+/// Holds a session to the rules of one of its commands, for as long as this lives.
+#[derive(Debug)]
+pub(crate) struct Narrowed {
+    commands: Arc<Commands>,
+    number: u64,
+    policy: Arc<Policy>,
+}
+
+impl Drop for Narrowed {
+    fn drop(&mut self) {
+        if let Some(entry) = self.commands.table().all.get_mut(&self.number) {
+            entry.within.retain(|policy| !Arc::ptr_eq(policy, &self.policy));
         }
     }
 }
@@ -208,11 +229,27 @@ mod tests {
         let commands = Arc::new(Commands::default());
         let shell = entry(&commands, 10, "none", None);
         let runs = || commands.owner(None, || vec![10]).command;
-        shell.runs(id("a"));
-        shell.runs(id("b"));
+        shell.runs(id("a").unwrap(), None);
+        shell.runs(id("b").unwrap(), None);
         shell.done(&id("a").unwrap());
         assert_eq!(runs(), id("b"));
         shell.done(&id("b").unwrap());
         assert_eq!(runs(), None);
+    }
+
+    #[test]
+    fn a_session_is_held_to_the_rules_of_whatever_is_left_of_its_commands() {
+        let commands = Arc::new(Commands::default());
+        let shell = entry(&commands, 10, "none", None);
+        let rules = || commands.owner(None, || vec![10]).within.len();
+        let first = shell.runs(id("a").unwrap(), policy());
+        assert!(shell.runs(id("b").unwrap(), None).is_none());
+        assert_eq!(rules(), 1, "the first has left something");
+        let third = shell.runs(id("c").unwrap(), policy());
+        assert_eq!(rules(), 2);
+        drop(first);
+        assert_eq!(rules(), 1);
+        drop(third);
+        assert_eq!(rules(), 0);
     }
 }

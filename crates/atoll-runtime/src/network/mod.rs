@@ -22,7 +22,7 @@ use crate::Error;
 use crate::link::Link;
 use crate::shared::Shared;
 
-pub(crate) use commands::{Commands, Registered};
+pub(crate) use commands::{Commands, Narrowed, Registered};
 
 /// The resource of setrlimit(2).
 const RLIMIT_CORE: u32 = 4;

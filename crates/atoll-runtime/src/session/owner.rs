@@ -28,6 +28,7 @@ use crate::Error;
 use crate::exec::Captures;
 use crate::journal::SessionNote;
 use crate::link::News;
+use crate::network;
 use crate::pipes::{self, Read, Reader};
 use crate::process::Process;
 use crate::run::{Control, Status as ProcessStatus};
@@ -410,10 +411,12 @@ impl Owner {
         let spec = command.process.spec().clone();
         let text = order::text_of(&spec.command.invocation).unwrap_or_default();
         let made = turn::remember(&command).and_then(|()| {
+            let rules = spec.command.network.as_deref().map(network::rules).transpose()?;
             let made = pipes::make(&spec.command.stdin, self.shared.null.as_fd(), shell.owner);
-            made.map_err(|error| Error::io("make the command's standard descriptors", &error))
+            let (theirs, ours) = made.map_err(|error| Error::io("make the command's standard descriptors", &error))?;
+            Ok((theirs, ours, shell.process.owns(command.process.id(), rules)?))
         });
-        let (theirs, ours) = match made {
+        let (theirs, ours, narrowed) = match made {
             Ok(ends) => ends,
             Err(error) => {
                 turn::refuse(&self.shared, &command, error);
@@ -422,14 +425,12 @@ impl Owner {
             }
         };
         shell.process.begin(number);
-        if let Some(registered) = &shell.process.registered {
-            registered.runs(Some(command.process.id().clone()));
-        }
         let standard = [theirs.stdin.as_fd(), theirs.stdout.as_fd(), theirs.stderr.as_fd()];
         // A shell that cannot be told has ended; its end is told next.
         shell.wire.order(Task::Run, &order::payload(&spec.command, &text), &standard).ok();
         let part = Part::new(Arc::clone(&shell.process), number, self.background.clone());
-        self.turn = Some(Turn::begin(&self.shared, *command, part, ours, order::is_blank(&text)));
+        let turn = self.turn.insert(Turn::begin(&self.shared, *command, part, ours, order::is_blank(&text)));
+        turn.narrowed = narrowed;
         self.rest_at = None;
         Vec::new()
     }

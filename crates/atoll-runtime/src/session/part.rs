@@ -7,6 +7,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use atoll_egress::Policy;
 use atoll_isolation::sys::process;
 use atoll_isolation::wire::Members;
 use atoll_protocol::{ProcessId, Signal};
@@ -16,7 +17,7 @@ use tokio::time::Instant;
 
 use crate::Error;
 use crate::link::{Link, News};
-use crate::network::Registered;
+use crate::network::{Narrowed, Registered};
 
 /// How long a shell that was told to give up its command may go on after everything else of it was killed. It takes
 /// microseconds, unless the shell is inside something that never looks up.
@@ -50,6 +51,16 @@ impl ShellProcess {
     pub(crate) fn new(pid: u32, pidfd: OwnedFd, registered: Option<Registered>) -> std::io::Result<Self> {
         let outside = process::pid_of(pidfd.as_fd())?.unwrap_or(0);
         Ok(Self { pid, outside, pidfd, doing: Mutex::default(), registered })
+    }
+
+    /// Connections of the shell and of what it runs are this command's from now on, and held to its rules.
+    pub(crate) fn owns(&self, command: &ProcessId, rules: Option<Arc<Policy>>) -> Result<Option<Narrowed>, Error> {
+        match (&self.registered, rules) {
+            (Some(registered), rules) => Ok(registered.runs(command.clone(), rules)),
+            (None, None) => Ok(None),
+            // Whose connections are whose is not known, so it cannot be held to less.
+            (None, Some(_)) => Err(Error::Internal { what: "the session's shell is not known as an owner".to_owned() }),
+        }
     }
 
     /// A command begins.
@@ -170,11 +181,17 @@ impl Part {
     }
 }
 
-/// Tells when nothing is left of these processes.
-pub(crate) async fn watch(shared: Arc<crate::shared::Shared>, roots: Vec<u32>, news: mpsc::Sender<News>) {
+/// Tells when nothing is left of these processes, and holds the session to their rules until then.
+pub(crate) async fn watch(
+    shared: Arc<crate::shared::Shared>,
+    roots: Vec<u32>,
+    news: mpsc::Sender<News>,
+    narrowed: Option<Narrowed>,
+) {
     loop {
         let Ok(pids) = shared.link.members(Members::Of { roots: roots.clone() }).await else { return };
         if pids.is_empty() {
+            drop(narrowed);
             news.send(News::TreeEmpty).await.ok();
             return;
         }

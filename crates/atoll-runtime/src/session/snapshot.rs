@@ -286,7 +286,7 @@ pub(super) fn from_nothing(
     options: &[String],
 ) -> (Command, Vec<u8>) {
     let mut script = Script::default();
-    let merged = crate::command::environment(defaults, &command.env);
+    let merged = crate::command::environment(defaults.clone(), &command.env);
     for name in WITHHELD {
         if let Some(value) = merged.get(OsStr::new(name)).filter(|_| !name.ends_with("OPTS")) {
             script.line(&[b"export ", name.as_bytes(), b"=", &quote(value.as_bytes())]);

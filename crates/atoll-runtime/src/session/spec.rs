@@ -10,6 +10,7 @@ use atoll_protocol::SessionId;
 
 use crate::Error;
 use crate::command::{Command, Invocation};
+use crate::network;
 
 /// A session to be made.
 #[derive(Debug, Clone, Default)]
@@ -93,9 +94,7 @@ pub(super) fn check_command(command: &Command, session_user: Option<&str>) -> Re
     if command.user.as_deref().is_some_and(|user| Some(user) != session_user) {
         return Err(Error::invalid("a command of a session runs as the session's user"));
     }
-    if command.network.is_some() {
-        return Err(Error::invalid("a command of a session has no network rules of its own"));
-    }
+    command.network.as_deref().map(network::rules).transpose()?;
     if command.memory_bytes.is_some() {
         return Err(Error::invalid("a command of a session has no memory limit of its own"));
     }
@@ -104,6 +103,8 @@ pub(super) fn check_command(command: &Command, session_user: Option<&str>) -> Re
 
 #[cfg(test)]
 mod tests {
+    use atoll_protocol::EgressRule;
+
     use super::*;
 
     #[test]
@@ -127,7 +128,8 @@ mod tests {
         assert!(with(|command| command.user = Some("me".into())).is_ok());
         assert!(with(|command| command.user = Some("you".into())).is_err());
         assert!(with(|command| command.memory_bytes = Some(1 << 30)).is_err());
-        assert!(with(|command| command.network = Some(Vec::new())).is_err());
+        assert!(with(|command| command.network = Some(Vec::new())).is_ok());
+        assert!(with(|command| command.network = Some(vec![EgressRule::default()])).is_err());
         assert!(with(|command| drop(command.env.insert("A-B".into(), None))).is_err());
         assert!(with(|command| drop(command.env.insert("UID".into(), Some("0".into())))).is_err());
     }

@@ -15,6 +15,7 @@ use super::part::{self, Part};
 use crate::Error;
 use crate::exec::Captures;
 use crate::link::News;
+use crate::network::Narrowed;
 use crate::pipes::OurEnds;
 use crate::process::{Process, Told};
 use crate::run::{Main, Run, Started, exit_code, exit_signal};
@@ -32,6 +33,8 @@ pub(super) struct Turn {
     news: mpsc::Sender<News>,
     /// There is nothing in it to run.
     blank: bool,
+    /// Its own rules for the network, if it has any.
+    pub(super) narrowed: Option<Narrowed>,
 }
 
 impl Turn {
@@ -63,7 +66,7 @@ impl Turn {
             status.started_at = started_at.into();
             status.begun = true;
         });
-        let turn = Self { process: process.clone(), shared: Arc::clone(shared), news, blank };
+        let turn = Self { process: process.clone(), shared: Arc::clone(shared), news, blank, narrowed: None };
         let shared = Arc::clone(shared);
         tokio::spawn(async move {
             let driven = run.drive(&mut controls, &status).await;
@@ -86,7 +89,7 @@ impl Turn {
     }
 
     /// The shell has told how it ended, and it has left these; `asked` if somebody wanted it to end.
-    pub(super) fn reported(&self, report: &Report, asked: bool, left: Vec<u32>) {
+    pub(super) fn reported(&mut self, report: &Report, asked: bool, left: Vec<u32>) {
         let reason = if asked { EndReason::Killed } else { EndReason::Signaled };
         let news = match report.kind {
             Kind::NotRun => {
@@ -108,15 +111,22 @@ impl Turn {
     }
 
     /// Its shell has ended; `reason` if that was asked for.
-    pub(super) fn shell_lost(self, how: Option<(i32, Usage)>, reason: Option<EndReason>, reset: bool, left: Vec<u32>) {
+    pub(super) fn shell_lost(
+        mut self,
+        how: Option<(i32, Usage)>,
+        reason: Option<EndReason>,
+        reset: bool,
+        left: Vec<u32>,
+    ) {
         self.tell(News::ShellLost { how, reason, reset, left: left.clone() }, left);
     }
 
-    fn tell(&self, news: News, left: Vec<u32>) {
+    fn tell(&mut self, news: News, left: Vec<u32>) {
         // There is room for both that it is ever told.
         self.news.try_send(news).ok();
+        let narrowed = self.narrowed.take();
         if !left.is_empty() {
-            tokio::spawn(part::watch(Arc::clone(&self.shared), left, self.news.clone()));
+            tokio::spawn(part::watch(Arc::clone(&self.shared), left, self.news.clone(), narrowed));
         }
     }
 }

@@ -111,7 +111,7 @@ struct Bench {
 }
 
 /// Names of the figures that need a server.
-const SERVED: [&str; 11] = [
+const SERVED: [&str; 12] = [
     "server: exec true",
     "server: session true",
     "server: session true, 64 clients",
@@ -123,27 +123,35 @@ const SERVED: [&str; 11] = [
     "server: start to ready",
     "preview: a small request",
     "preview: 256 MiB down",
+    "preview: 256 MiB up",
 ];
 
 /// Names of those about files.
-const FILES: [&str; 5] =
-    ["files: write 1 KiB", "files: read 1 KiB", "files: 1 GiB up", "files: 1 GiB down", "files: list 100,000 files"];
+const FILES: [&str; 6] = [
+    "files: write 1 KiB",
+    "files: read 1 KiB",
+    "files: 1 GiB up",
+    "files: 1 GiB down",
+    "files: list 100,000 files",
+    "files: search 1 GiB",
+];
 
 /// Files through a server, beside the least that it can take.
 fn file_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, Lazy<'a>)> {
-    let [write, read, up, down, list] = FILES;
+    let [write, read, up, down, list, search] = FILES;
     vec![
         (write, Box::new(move || figures.write_small(write))),
         (read, Box::new(move || figures.read_small(read))),
         (up, Box::new(move || figures.upload(up))),
         (down, Box::new(move || figures.download(down))),
         (list, Box::new(move || figures.list_many(list))),
+        (search, Box::new(move || figures.search(search))),
     ]
 }
 
 /// Through a server, beside the library.
 fn server_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, Lazy<'a>)> {
-    let [exec, session, sessions, execs, stream, create, agent, gateway, start, preview, bulk] = SERVED;
+    let [exec, session, sessions, execs, stream, create, agent, gateway, start, preview, down, up] = SERVED;
     vec![
         (exec, Box::new(move || figures.exec(exec))),
         (session, Box::new(move || figures.session(session))),
@@ -155,7 +163,8 @@ fn server_figures<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, La
         (gateway, Box::new(move || Ok(figures.gateway_memory(gateway)))),
         (start, Box::new(move || Ok(figures.cold_start(start)))),
         (preview, Box::new(move || Ok(figures.preview(preview)))),
-        (bulk, Box::new(move || Ok(figures.preview_bulk(bulk)))),
+        (down, Box::new(move || Ok(figures.preview_down(down)))),
+        (up, Box::new(move || Ok(figures.preview_up(up)))),
     ]
 }
 

@@ -10,8 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use atoll_gateway::{
-    AuthMode, DiskTrouble, Domain, Gateway, Limits, LocalOptions, Options, PreviewListen, PreviewOptions, ROOT_TOKEN,
-    Rate, SOCKET, TlsFiles,
+    AuthMode, DiskTrouble, Domain, Gateway, Limits, LocalOptions, Options, Origins, PreviewListen, PreviewOptions,
+    ROOT_TOKEN, Rate, SOCKET, TlsFiles,
 };
 use atoll_runtime::{Error, Home, programs};
 use clap::{Args, ValueEnum};
@@ -89,6 +89,11 @@ pub(crate) struct Arguments {
     /// Ask for no token: whoever can connect may do everything. Only on loopback.
     #[arg(long)]
     no_auth: bool,
+
+    /// Let pages of this origin, such as https://app.example.org, use the API with a token; may be given more than once
+    /// [default: none but the server's own].
+    #[arg(long, value_name = "ORIGIN", conflicts_with = "no_auth")]
+    allow_origin: Vec<String>,
 
     /// Stop a sandbox when nobody used it for so long, unless it says otherwise [default: never].
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
@@ -239,6 +244,7 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
         sandboxes_max: arguments.max_sandboxes,
         limits: Limits { head_within: arguments.head_timeout.unwrap_or(limits.head_within), ..limits },
         preview: PreviewOptions { listen: previews, domain: Domain::parse(&arguments.preview_domain).map_err(told)? },
+        origins: Origins::parse(&arguments.allow_origin).map_err(told)?,
         document: api::DOCUMENT,
         faces: vec![Arc::new(Mcp::default())],
     })

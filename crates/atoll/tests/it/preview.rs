@@ -3,9 +3,11 @@
 
 mod browser;
 mod carried;
+mod early;
 mod forward;
 mod many;
 mod private;
+mod uploads;
 mod walls;
 mod who_may;
 

@@ -5,6 +5,7 @@ use std::os::unix::fs::PermissionsExt;
 
 use crate::escape::Probe;
 use crate::harness::{Home, ORDINARY, Signal, need, skip, until};
+use crate::server::Server;
 
 /// A home of an ordinary user. `None`, and the test is given up, where the host lets no such user have namespaces.
 fn home() -> Option<Home> {
@@ -215,4 +216,47 @@ fn two_sandboxes_of_one_user_do_not_see_each_other() {
     first.tell("\n");
     assert_eq!(first.done().code, Some(0));
     home.assert_nothing_left();
+}
+
+/// A server of the host that answers everything, for as long as the process lives.
+fn outside() -> u16 {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    std::thread::spawn(move || {
+        for mut stream in listener.incoming().flatten() {
+            drop(std::io::Read::read(&mut stream, &mut [0; 4096]));
+            let answer = b"HTTP/1.1 200 OK\r\ncontent-length: 3\r\nconnection: close\r\n\r\nyes";
+            std::io::Write::write_all(&mut stream, answer).ok();
+        }
+    });
+    port
+}
+
+#[test]
+fn an_ordinary_user_has_a_way_out_by_rule() {
+    need!("curl");
+    let home = home!();
+    let port = outside();
+    let (rule, loopback) = (format!("a.test:{port}"), format!("127.0.0.1:{port}"));
+    let allow =
+        ["--allow", &rule, "--allow", &loopback, "--resolve", "a.test=127.0.0.1", "--resolve", "b.test=127.0.0.1"];
+    let fetch = format!("curl -sS http://a.test:{port}/; curl -s http://b.test:{port}/; curl -s -m 5 http://10.0.0.1/");
+    let done = home.run([&allow[..], &["--", &fetch]].concat()).done();
+    assert!(done.stdout().starts_with("yes"), "{done:?}");
+    assert!(done.stderr().contains("refused b.test: no rule"), "{done:?}");
+    assert!(done.stdout().contains("address_not_public"), "{done:?}");
+    home.assert_nothing_left();
+    // And through a server of theirs, with rules that change and commands that may have less.
+    let server = Server::start(&home, &[]);
+    let name = home.name();
+    let ask = |arguments: &[&str]| home.atoll(arguments).done();
+    assert_eq!(ask(&[&["create", &name][..], &allow].concat()).code, Some(0));
+    let fetch = format!("curl -sS http://a.test:{port}/");
+    ask(&["exec", &name, "--", &fetch]).assert(0, "yes", "");
+    let only = ask(&["exec", &name, "--only", "none", "--", &fetch]);
+    assert!(only.stderr().contains("command not allowed"), "{only:?}");
+    assert_eq!(ask(&["egress", &name, "deny", &rule]).code, Some(0));
+    let denied = ask(&["exec", &name, "--", &fetch]);
+    assert!(denied.stderr().contains("no rule"), "{denied:?}");
+    server.end();
 }

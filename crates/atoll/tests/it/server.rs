@@ -42,8 +42,14 @@ impl<'a> Server<'a> {
     }
 
     pub(crate) fn start_at(home: &'a Home, address: SocketAddr, options: &[&str]) -> Self {
+        Self::start_with(home, address, options, &[])
+    }
+
+    pub(crate) fn start_with(home: &'a Home, address: SocketAddr, options: &[&str], env: &[(&str, &str)]) -> Self {
         let listen = address.to_string();
-        let mut running = home.atoll([&["serve", "--listen", &listen], options].concat()).start();
+        let mut call = home.atoll([&["serve", "--listen", &listen], options].concat());
+        call.command.envs(env.iter().copied());
+        let mut running = call.start();
         let Some(first) = running.try_line() else { panic!("it does not listen: {:?}", running.done()) };
         let said = first.trim().rsplit("//").next().unwrap();
         let address = said.parse().unwrap_or_else(|_| panic!("where does it listen? {first}"));

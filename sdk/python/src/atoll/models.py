@@ -61,6 +61,7 @@ __all__ = [
     "GitCommitted",
     "GitDiff",
     "GitLog",
+    "GitProgress",
     "GitPulled",
     "GitPushed",
     "GitPushedRef",
@@ -163,7 +164,12 @@ __all__ = [
     "Visibility",
     "WaitAnswer",
     "WatchChange",
+    "WatchEnd",
     "WatchEvent",
+    "WatchFrame",
+    "WatchFrameChange",
+    "WatchFrameEnd",
+    "WatchFrameError",
     "WatchId",
     "WatchInfo",
     "WatchList",
@@ -994,6 +1000,23 @@ class GitLog:
 
     commits: list[GitCommitInfo]
     """Newest first."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class GitProgress:
+    """How far git is."""
+
+    done: int
+    """In pieces."""
+
+    percent: int
+    """How much of it is done."""
+
+    phase: str
+    """What it does: `Receiving objects`."""
+
+    total: int
+    """Of so many."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2219,6 +2242,14 @@ class WaitAnswer:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class WatchEnd:
+    """The last event of a stream."""
+
+    cursor: int
+    """The cursor behind the last event."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class WatchEvent:
     """One thing that happened."""
 
@@ -2242,6 +2273,30 @@ class WatchEvent:
 
     path_base64: str | None = None
     """The same exactly, if it is no UTF-8."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchFrameChange:
+    """Something happened."""
+
+    change: WatchEvent
+    """Something happened."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchFrameEnd:
+    """Nothing follows: the directory is gone."""
+
+    end: WatchEnd
+    """Nothing follows: the directory is gone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WatchFrameError:
+    """Nothing follows: it failed."""
+
+    error: ErrorBody
+    """Nothing follows: it failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2335,3 +2390,6 @@ TerminalCommand = Union[TerminalCommandResize, TerminalCommandSignal]
 
 TerminalFrame = Union[TerminalFrameReady, TerminalFrameResize, TerminalFrameTruncated, TerminalFrameExit, TerminalFrameError]
 """What a terminal's client is told in text frames."""
+
+WatchFrame = Union[WatchFrameChange, WatchFrameEnd, WatchFrameError]
+"""What a watch's client is told over a WebSocket, a text frame each."""

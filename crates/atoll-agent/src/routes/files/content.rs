@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use atoll_protocol::{Encoding, ErrorCode, FileText, WriteFileRequest, WriteReceipt, given_path};
 use atoll_runtime::Error;
-use atoll_runtime::files::{Condition, Content, Files, ReadOptions, Reading, Upload, WriteOptions, Written};
+use atoll_runtime::files::{Condition, Content, Files, ReadOptions, Reading, Upload, WHOLE_MAX, WriteOptions, Written};
 use axum::Json;
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
 use bytes::{Bytes, BytesMut};
@@ -203,6 +203,10 @@ pub(in crate::routes) async fn write(
     let condition = file::condition(&headers)?;
     let options = WriteOptions { parents, append, mode: file::mode(mode.as_deref())?, condition };
     let files = agent.sandbox().files(user);
+    if body.size_hint().upper().is_some_and(|most| most <= WHOLE_MAX as u64) {
+        let bytes = extract::whole(&mut body).await?;
+        return Ok(written(&path, &files.write_whole(&path, options, &bytes).await?));
+    }
     let mut upload = match files.write(&path, options).await {
         Ok(upload) => upload,
         Err(error) => return Err(refused(&mut body, error).await),
@@ -268,9 +272,8 @@ pub(in crate::routes) async fn write_text(
         (false, None) => Condition::Any,
     };
     let options = WriteOptions { parents, append, mode: file::mode(mode.as_deref())?, condition };
-    let mut upload = agent.sandbox().files(user).write(&path, options).await?;
-    upload.send(&bytes).await?;
-    Ok(written(&path, &upload.finish().await?))
+    let done = agent.sandbox().files(user).write_whole(&path, options, &bytes).await?;
+    Ok(written(&path, &done))
 }
 
 /// A stream that tells its own end.

@@ -1,7 +1,7 @@
 //! Larger things: searching, finding names, editing, patching, and trees as archives.
 
 use atoll_protocol::{
-    ArchiveExisting, ArchiveFormat, EditReceipt, EditRequest, ErrorCode, GlobAnswer, GlobRequest, PackOptions,
+    ArchiveExisting, ArchiveFormat, EditReceipt, EditRequest, ErrorCode, GlobAnswer, GlobRequest, Omitted, PackOptions,
     PatchReceipt, SearchAnswer, SearchLine, SearchRequest, UnpackOptions, UnpackReceipt, given_path,
 };
 use atoll_runtime::Error;
@@ -13,7 +13,7 @@ use axum::response::{IntoResponse, Response};
 use bytes::Bytes;
 use futures_util::stream;
 use http::HeaderMap;
-use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderValue};
+use http::header::{CONTENT_DISPOSITION, CONTENT_TYPE, ETAG, HeaderName, HeaderValue};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use utoipa::IntoParams;
@@ -27,6 +27,10 @@ use crate::file::{self, AtPath, AtTree};
 
 /// The most of a search that one answer holds. A stream has no such limit.
 const ANSWER_BYTES: u64 = 16 * 1024 * 1024;
+
+/// Names of what is left out of an archive, and how many are told.
+const OMITTED_FIRST: HeaderName = HeaderName::from_static("atoll-omitted-first");
+const OMITTED_TOLD: usize = 20;
 
 /// Search files for a pattern.
 ///
@@ -196,7 +200,9 @@ pub(in crate::routes) struct HowToPack {
 /// Read a file or a tree as an archive.
 ///
 /// Paths in it are those below the directory. Modes, times, links and, in a tar, owners, attributes and holes are kept.
-/// What may not be read is left out.
+/// What may not be read, and what the form has no place for (a socket), is left out: `atoll-omitted` says how much that
+/// is, `atoll-omitted-first` which (percent-encoded, with commas between them, at most 20). Should more turn out to be
+/// missing while it is packed, the answer breaks off.
 #[utoipa::path(get, path = "/v1/files/archive", tag = "files", operation_id = "packFiles",
     params(("path" = String, Query, description = "What; percent-encoded bytes."), HowToPack,
         ("include" = Option<Vec<String>>, Query, description = "Globs that a file must match."),
@@ -210,6 +216,7 @@ pub(in crate::routes) async fn pack(
     let HowToPack { format, gitignore, user } = how;
     let options = PackOptions { format, include, exclude, gitignore };
     let packing = agent.sandbox().files(user).pack(&path, &options).await?;
+    let missing = omitted(&packing.omitted);
     let body = Body::from_stream(stream::try_unfold(packing, |mut packing| async move {
         Ok::<_, Error>(packing.next().await?.map(|bytes| (bytes, packing)))
     }));
@@ -221,7 +228,20 @@ pub(in crate::routes) async fn pack(
     };
     let headers =
         [(CONTENT_TYPE, HeaderValue::from_static(kind)), (CONTENT_DISPOSITION, HeaderValue::from_static(name))];
-    Ok((headers, body).into_response())
+    Ok((headers, missing, body).into_response())
+}
+
+/// Headers that say what is not in an archive.
+fn omitted(omitted: &Omitted) -> HeaderMap {
+    let mut headers = HeaderMap::new();
+    if omitted.count > 0 {
+        headers.insert("atoll-omitted", HeaderValue::from(omitted.count));
+        let first: Vec<String> =
+            omitted.first.iter().take(OMITTED_TOLD).map(|path| file::percent_encoded(&path.bytes())).collect();
+        // Escaped, it is always a header; were it none, the count is still told.
+        headers.extend(HeaderValue::from_str(&first.join(",")).map(|value| (OMITTED_FIRST, value)));
+    }
+    headers
 }
 
 /// How to unpack.

@@ -91,6 +91,7 @@ impl Owner {
         };
         // Nobody gets to it from here on.
         self.phase.send_replace(Phase::Away);
+        self.ground().count(&agent).await;
         let stopped = self.ground().placement.stop(&agent).await;
         if let Err(error) = stopped {
             self.show();

@@ -16,6 +16,7 @@ in_every_mode! {
         a_way_out_can_be_opened_later,
         a_command_may_have_less_than_its_sandbox,
         a_session_tells_its_refusals,
+        a_command_of_a_session_may_have_less_too,
         every_connection_is_accounted_for,
         many_connections_at_once,
         much_passes_exactly,
@@ -197,4 +198,41 @@ async fn many_connections_at_once(f: &Fixture) {
     assert_eq!(out(&output), "all\n", "{}", err(&output));
     eventually("all are over", || sandbox.network().totals.open == 0).await;
     assert_eq!(sandbox.network().totals.connections, 200);
+}
+
+async fn a_command_of_a_session_may_have_less_too(f: &Fixture) {
+    let outside = Server::http().await;
+    let port = outside.port;
+    let rules = vec![domain("a.test", &[port]), domain("b.test", &[port]), loopback(&[port])];
+    let sandbox = with(f, policy(rules, &["a.test", "b.test", "c.test"])).await;
+    let session = sandbox.create_session(SessionSpec::default()).await.unwrap();
+    let fetch = |name: &str| format!("curl -sS http://{name}:{port}/");
+    let run = async |text: &str, network: Option<Vec<EgressRule>>| {
+        session.exec(Command { network, ..Command::shell(text) }).await.unwrap()
+    };
+    let only_a = || Some(vec![domain("a.test", &[port])]);
+    assert_eq!(out(&run(&fetch("a.test"), only_a()).await), "welcome\n");
+    assert_denied(&run(&fetch("b.test"), only_a()).await, DenialReason::CommandNotAllowed);
+    assert_denied(&run(&fetch("a.test"), Some(Vec::new())).await, DenialReason::CommandNotAllowed);
+    assert_denied(&run(&fetch("c.test"), Some(vec![domain("c.test", &[port])])).await, DenialReason::NoRule);
+    // The shell itself is held to it as well, and the next command is free again at once.
+    assert_denied(&run(&format!("exec 3<>/dev/tcp/b.test/{port}"), only_a()).await, DenialReason::CommandNotAllowed);
+    assert_eq!(out(&run(&fetch("b.test"), None).await), "welcome\n");
+    // What such a command leaves behind keeps its rules, also while another one runs.
+    let left = format!("(read _ < go; {} > late 2>&1; echo done >> late) &", fetch("b.test"));
+    run("mkfifo go", None).await;
+    run(&left, only_a()).await;
+    let output = run("echo > go; while ! grep -q done late 2> /dev/null; do sleep 0.02; done; cat late", None).await;
+    assert!(!out(&output).contains("welcome") && out(&output).contains("done"), "{}", out(&output));
+    assert_eq!(reasons(&output), [DenialReason::CommandNotAllowed]);
+    eventually("nothing is left of it", || none_lingers(&sandbox)).await;
+    assert_eq!(out(&run(&format!("wait; {}", fetch("b.test")), None).await), "welcome\n");
+    let bad = Command { network: Some(vec![EgressRule::default()]), ..Command::shell("true") };
+    assert!(matches!(session.exec(bad).await, Err(Error::Invalid { .. })));
+}
+
+/// Whether no command lingers.
+fn none_lingers(sandbox: &atoll_runtime::Sandbox) -> bool {
+    let all = sandbox.processes(&atoll_runtime::Filter::default());
+    all.iter().all(|process| process.state() != atoll_protocol::ProcessState::Lingering)
 }

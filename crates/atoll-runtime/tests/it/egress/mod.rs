@@ -3,9 +3,11 @@
 mod bypass;
 mod changes;
 mod clients;
+mod git;
 mod names;
 mod outside;
 mod secrets;
+mod spoken;
 
 use std::collections::BTreeMap;
 

@@ -141,6 +141,17 @@ async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, heard: Arc<Mu
         bytes.drain(..length);
         heard.lock().unwrap().push(format!("{head}{body}"));
         let path = head.split(' ').nth(1).unwrap_or_default();
+        if lower.contains("upgrade: websocket") {
+            return say_back(stream, &head).await;
+        }
+        if path == "/trailers" {
+            let told = format!(
+                "HTTP/1.1 200 OK\r\ntrailer: x-seen\r\ntransfer-encoding: chunked\r\n\r\n2\r\nok\r\n0\r\nx-seen: {}\r\n\r\n",
+                one_line(&head)
+            );
+            stream.write_all(told.as_bytes()).await.ok();
+            continue;
+        }
         let (status, extra, body) = match path.split_once('?') {
             Some(("/redirect", to)) => ("302 Found", format!("location: {to}\r\n"), String::new()),
             _ if path == "/echo" => ("200 OK", format!("x-seen: {}\r\n", one_line(&head)), head.clone()),
@@ -153,6 +164,20 @@ async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, heard: Arc<Mu
             if stream.write_all(piece).await.is_err() || stream.flush().await.is_err() {
                 return;
             }
+        }
+    }
+}
+
+/// A WebSocket as far as a proxy sees it: the head that asked for it, and then every byte.
+async fn say_back(mut stream: impl AsyncRead + AsyncWrite + Unpin, head: &str) {
+    let told = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: x\r\n\r\n";
+    if stream.write_all(format!("{told}{}", one_line(head)).as_bytes()).await.is_err() {
+        return;
+    }
+    let mut buffer = vec![0; 4096];
+    while let Ok(length @ 1..) = stream.read(&mut buffer).await {
+        if stream.write_all(&buffer[..length]).await.is_err() || stream.flush().await.is_err() {
+            return;
         }
     }
 }

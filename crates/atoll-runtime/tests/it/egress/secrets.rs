@@ -15,6 +15,8 @@ in_every_mode! {
         basic_credentials_are_made_anew,
         what_comes_back_is_searched,
         a_packed_answer_is_refused,
+        it_comes_back_neither_behind_a_body_nor_in_a_socket,
+        what_is_packed_goes_out_as_it_is,
         it_is_nowhere_inside_and_nowhere_told,
         a_server_that_cannot_prove_its_name_gets_nothing,
         it_can_be_changed_and_taken_away,
@@ -155,6 +157,45 @@ async fn a_packed_answer_is_refused(f: &Fixture) {
     assert_denied(&output, DenialReason::Malformed);
     assert!(world.api.heard()[0].to_lowercase().contains("accept-encoding: identity"));
     assert_eq!(reasons(&world.curl("$API/packed").await), []);
+}
+
+async fn it_comes_back_neither_behind_a_body_nor_in_a_socket(f: &Fixture) {
+    let world = World::new(f).await;
+    let port = world.api.port;
+    let talk = |path: &str, more: &str, then: &str| {
+        format!(
+            "import os, socket, ssl\nkey = os.environ['API_KEY']\n\
+             s = ssl.create_default_context().wrap_socket(socket.create_connection(('api.test', {port})), server_hostname='api.test')\n\
+             s.sendall(f'GET {path} HTTP/1.1\\r\\nHost: api.test:{port}\\r\\nX-Api-Key: {{key}}\\r\\n{more}\\r\\n'.encode())\n\
+             got = b''\nwhile b'{then}' not in got:\n  piece = s.recv(4096)\n  if not piece: break\n  got += piece\nprint(got.decode())"
+        )
+    };
+    let trailers = python(&world.sandbox, &talk("/trailers", "TE: trailers\\r\\n", "|\\r\\n\\r\\n")).await;
+    let upgrade = "Connection: upgrade\\r\\nUpgrade: websocket\\r\\n";
+    let socket = python(&world.sandbox, &talk("/ws", upgrade, "||")).await;
+    assert_eq!(world.api.heard().iter().filter(|head| head.contains(VALUE)).count(), 2, "{:?}", world.api.heard());
+    for output in [trailers, socket] {
+        let shown = out(&output);
+        assert!(shown.contains(&"*".repeat(VALUE.len())), "{shown} {}", err(&output));
+        assert!(!shown.contains(VALUE), "{shown}");
+    }
+}
+
+async fn what_is_packed_goes_out_as_it_is(f: &Fixture) {
+    let world = World::new(f).await;
+    let port = world.api.port;
+    // A body is not looked into, packed or not; a stand-in within it stays one.
+    let output = sh(
+        &world.sandbox,
+        &format!(
+            "printf '{{\"key\": \"%s\"}}' $API_KEY | gzip > body.gz; \
+             curl -sS -H 'Content-Encoding: gzip' -H \"x-api-key: $API_KEY\" --data-binary @body.gz https://api.test:{port}/"
+        ),
+    )
+    .await;
+    assert_eq!(out(&output), "welcome\n", "{}", err(&output));
+    let heard = &world.api.heard()[0];
+    assert!(heard.contains("Content-Encoding: gzip") && heard.matches(VALUE).count() == 1, "{heard}");
 }
 
 async fn it_is_nowhere_inside_and_nowhere_told(f: &Fixture) {

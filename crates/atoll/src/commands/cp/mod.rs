@@ -9,8 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use atoll_client::{Client, PackFiles, ReadFile, UnpackFiles, WriteFile};
-use atoll_protocol::{ArchiveFormat, ErrorCode, FileKind};
+use atoll_client::{Client, FileBytes, PackFiles, ReadFile, UnpackFiles, WriteFile};
+use atoll_protocol::{ArchiveFormat, ErrorCode, FileKind, Omitted};
 use clap::Args;
 use serde::Serialize;
 
@@ -23,19 +23,21 @@ use crate::{exit, printer};
 /// Copy files and directories into a sandbox, out of one, or between two.
 ///
 /// NAME:PATH is in a sandbox; a path that is not absolute starts at /workspace. A directory is copied with all that is in
-/// it. Into a directory that is there, or a target that ends with a slash, the copy goes under its own name. `-` is
-/// standard input or output. Modes, times and links are kept.
+/// it. Into a directory that is there, or a target that ends with a slash, the copy goes under its own name; several
+/// sources need such a target. `-` is standard input or output. Modes, times and links are kept. What cannot be read in a
+/// sandbox is left out of the copy of a directory: then it is told, and the exit code is 1.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll cp report.csv box:data/
+  atoll cp *.csv box:data/
   atoll cp -q ./project box:/workspace/project
   atoll cp box:/workspace/dist ./dist
   tar c . | atoll cp - box:all.tar
   atoll cp box:log.txt - | tail")]
 pub(crate) struct Arguments {
     /// From where.
-    #[arg(value_name = "SOURCE")]
-    from: OsString,
+    #[arg(value_name = "SOURCE", required = true)]
+    from: Vec<OsString>,
 
     /// To where.
     #[arg(value_name = "TARGET")]
@@ -57,6 +59,8 @@ pub(crate) struct Arguments {
 #[derive(Debug, Serialize)]
 struct Copied {
     bytes: u64,
+    /// Things that could not be read, and are not in the copy.
+    omitted: u64,
 }
 
 /// Runs the subcommand.
@@ -67,23 +71,21 @@ pub(crate) fn run(arguments: Arguments) -> ExitCode {
 }
 
 async fn copy(arguments: Arguments) -> Result<u8, Failure> {
-    let (from, to) = (Place::parse(&arguments.from)?, Place::parse(&arguments.to)?);
+    let from = arguments.from.iter().map(|from| Place::parse(from)).collect::<Result<Vec<_>, _>>()?;
+    let to = Place::parse(&arguments.to)?;
     let copying = Copying { arguments: &arguments, progress: Progress::new(arguments.quiet || arguments.server.json) };
-    match (from, to) {
-        (Place::Inside(from), Place::Inside(to)) => copying.across(&from, &to).await?,
-        (Place::Inside(from), Place::Standard) => copying.to_output(&from).await?,
-        (Place::Inside(from), Place::Here(to)) => copying.bring_out(&from, &to).await?,
-        (Place::Standard, Place::Inside(to)) => copying.bring_input(&to).await?,
-        (Place::Here(from), Place::Inside(to)) => copying.bring_in(&from, &to).await?,
-        (Place::Here(_) | Place::Standard, Place::Here(_) | Place::Standard) => {
-            return Err(Failure::invalid("neither path is in a sandbox: write NAME:PATH for one of them"));
-        }
+    let mut omitted = 0;
+    if let [_, _, ..] = from[..] {
+        copying.takes_many(&from, &to).await?;
+    }
+    for from in &from {
+        omitted += copying.one(from, &to).await?;
     }
     let bytes = copying.progress.finish();
     if arguments.server.json {
-        printer::json(&Copied { bytes })?;
+        printer::json(&Copied { bytes, omitted })?;
     }
-    Ok(0)
+    Ok(u8::from(omitted > 0))
 }
 
 struct Copying<'a> {
@@ -92,6 +94,47 @@ struct Copying<'a> {
 }
 
 impl Copying<'_> {
+    /// Copies one source. Returns how many things had to be left out.
+    async fn one(&self, from: &Place, to: &Place) -> Result<u64, Failure> {
+        match (from, to) {
+            (Place::Inside(from), Place::Inside(to)) => self.across(from, to).await,
+            (Place::Inside(from), Place::Standard) => self.to_output(from).await.map(|()| 0),
+            (Place::Inside(from), Place::Here(to)) => self.bring_out(from, to).await,
+            (Place::Standard, Place::Inside(to)) => self.bring_input(to).await.map(|()| 0),
+            (Place::Here(from), Place::Inside(to)) => self.bring_in(from, to).await.map(|()| 0),
+            (Place::Here(_) | Place::Standard, Place::Here(_) | Place::Standard) => {
+                Err(Failure::invalid("neither path is in a sandbox: write NAME:PATH for one of them"))
+            }
+        }
+    }
+
+    /// Several things go into one directory, each under its own name: anything else would be written over.
+    async fn takes_many(&self, from: &[Place], to: &Place) -> Result<(), Failure> {
+        if from.iter().any(|from| matches!(from, Place::Standard)) {
+            return Err(Failure::invalid("standard input has no name: it is copied by itself"));
+        }
+        let takes = match to {
+            Place::Standard => return Err(Failure::invalid("several files cannot be told apart on standard output")),
+            Place::Here(to) => to.is_dir() || to.as_os_str().as_bytes().ends_with(b"/"),
+            Place::Inside(to) if to.path.ends_with(b"/") => true,
+            Place::Inside(to) => self.is_directory(&self.client(to)?, &to.path).await.unwrap_or(false),
+        };
+        if takes { Ok(()) } else { Err(Failure::invalid("several sources need a directory as their target")) }
+    }
+
+    /// Tells what is not in an archive.
+    fn omitted(&self, archive: &FileBytes) -> u64 {
+        let Omitted { count, first } = archive.omitted();
+        if count > 0 {
+            let mut names: Vec<String> = first.into_iter().map(|path| path.path.escape_debug().to_string()).collect();
+            if names.len() as u64 != count {
+                names.push("…".to_owned());
+            }
+            printer::warning(&format!("{count} left out, because they cannot be read: {}", names.join(", ")));
+        }
+        count
+    }
+
     fn client(&self, place: &Inside) -> Result<Client, Failure> {
         self.arguments.server.inside(&place.name)
     }
@@ -172,7 +215,7 @@ impl Copying<'_> {
         Ok(())
     }
 
-    async fn bring_out(&self, from: &Inside, to: &Path) -> Result<(), Failure> {
+    async fn bring_out(&self, from: &Inside, to: &Path) -> Result<u64, Failure> {
         let client = self.client(from)?;
         let into = to.is_dir() || to.as_os_str().as_bytes().ends_with(b"/");
         let name = atoll_files::split_last(&from.path).map(|(_, name)| name.to_vec());
@@ -181,32 +224,40 @@ impl Copying<'_> {
             // `box:` and `box:/` have no name of their own.
             (true, None) | (false, _) => to.to_owned(),
         };
+        // As inside: a directory that is named as one is made.
+        if into {
+            std::fs::create_dir_all(to).map_err(|error| here(to, &error))?;
+        }
         if self.is_directory(&client, &from.path).await? {
             let archive = client.pack_files(&from.path, &self.pack()).await?;
-            return flow::unpack_here(archive, target, self.progress.clone()).await;
+            let omitted = self.omitted(&archive);
+            flow::unpack_here(archive, target, self.progress.clone()).await?;
+            return Ok(omitted);
         }
         let bytes = client.read_file(&from.path, &self.read()).await?;
         let info = client.stat_file(&from.path, self.arguments.user.as_ref()).await?;
         self.progress.expect(bytes.length().unwrap_or(0));
         let mode = u32::from_str_radix(&info.mode, 8).unwrap_or(0o644) & 0o777;
-        flow::write_here(bytes, target, mode, self.progress.clone()).await
+        flow::write_here(bytes, target, mode, self.progress.clone()).await?;
+        Ok(0)
     }
 
-    async fn across(&self, from: &Inside, to: &Inside) -> Result<(), Failure> {
+    async fn across(&self, from: &Inside, to: &Inside) -> Result<u64, Failure> {
         let (source, sink) = (self.client(from)?, self.client(to)?);
         let name = atoll_files::split_last(&from.path).map_or(b".".to_vec(), |(_, name)| name.to_vec());
         let target = self.target(&sink, to, &name).await?;
         if self.is_directory(&source, &from.path).await? {
             let archive = source.pack_files(&from.path, &self.pack()).await?;
+            let omitted = self.omitted(&archive);
             sink.unpack_files(&target, flow::pass(archive, self.progress.clone()), &self.unpack()).await?;
-            return Ok(());
+            return Ok(omitted);
         }
         let info = source.stat_file(&from.path, self.arguments.user.as_ref()).await?;
         let mode = u32::from_str_radix(&info.mode, 8).ok();
         let bytes = source.read_file(&from.path, &self.read()).await?;
         let pieces = flow::pass(bytes, self.progress.clone());
         sink.stream_file(&target, pieces, &WriteFile { mode, ..self.write() }).await?;
-        Ok(())
+        Ok(0)
     }
 }
 

@@ -6,8 +6,8 @@ use std::net::TcpListener;
 use atoll_protocol::{CreateSandbox, NetworkPolicy, SandboxName};
 
 use super::{Cli, refused};
-use crate::harness::Home;
-use crate::server::wait;
+use crate::harness::{Home, command};
+use crate::server::{Server, sh, wait};
 
 /// A server that answers everything, for as long as the process lives.
 fn outside() -> u16 {
@@ -97,6 +97,86 @@ fn a_secret_is_given_and_never_told() {
     cli.ok(&["secret", &name, "rm", "API_KEY"]);
     let gone = cli.done(&["secret", &name, "rm", "API_KEY", "--json"]);
     assert_eq!(refused(&gone), "SECRET_NOT_FOUND");
+    cli.server.end();
+}
+
+#[test]
+fn a_secret_is_in_one_file_and_in_no_log() {
+    const VALUE: &str = "sk-live-0123456789abcdef";
+    let home = Home::new();
+    let server = Server::start_with(&home, "127.0.0.1:0".parse().unwrap(), &[], &[("RUST_LOG", "trace")]);
+    let client = server.client();
+    let name = wait(client.create_sandbox(&server.asked())).unwrap().name;
+    let inside = client.inside(&name);
+    let network = r#"{"allow":[{"domain":"api.test","ports":["443"]}],"hosts":{"api.test":["192.0.2.1"]}}"#;
+    wait(inside.set_network(&serde_json::from_str(network).unwrap())).unwrap();
+    let secret = format!(r#"{{"value":"{VALUE}","hosts":["api.test"]}}"#);
+    wait(inside.put_secret("API_KEY", &serde_json::from_str(&secret).unwrap())).unwrap();
+    // One that is refused, one that fails outside, and one that is wrong.
+    let fetch = "curl -sS -m 3 -H \"Authorization: Bearer $API_KEY\" https://api.test/ https://other.test/; true";
+    wait(sh(&client, &name, fetch));
+    let short = secret.replace("api.test", "*");
+    let refused = wait(inside.put_secret("OTHER", &serde_json::from_str(&short).unwrap())).unwrap_err();
+    assert!(!format!("{refused:?} {refused}").contains(VALUE));
+    wait(client.stop_sandbox(&name)).unwrap();
+    let found = command("grep").args(["-rlaF", VALUE]).arg(home.path()).output().unwrap();
+    let found = String::from_utf8(found.stdout).unwrap();
+    let files: Vec<&str> = found.lines().collect();
+    assert_eq!(files.len(), 1, "{files:?}");
+    let mode = std::fs::metadata(files[0]).unwrap().permissions();
+    assert_eq!(std::os::unix::fs::PermissionsExt::mode(&mode) & 0o777, 0o600, "{files:?}");
+    wait(client.remove_sandbox(&name)).unwrap();
+    server.signal(crate::harness::Signal::TERM);
+    let done = server.done();
+    assert!(done.stderr().contains("answered") && !done.stderr().contains(VALUE), "it logs, and not that");
+}
+
+#[test]
+fn what_goes_out_is_counted_for_all_sandboxes_and_beyond_their_end() {
+    let home = Home::new();
+    let cli = Cli::new(&home);
+    let port = outside();
+    let (rule, loopback) = (format!("a.test:{port}"), format!("127.0.0.1:{port}"));
+    for _ in 0..2 {
+        let name = home.name();
+        cli.ok(&["create", &name, "--allow", &rule, "--allow", &loopback, "--resolve", "a.test=127.0.0.1"]);
+        let fetch = format!("curl -sS http://a.test:{port}/; curl -s http://b.test/ || true");
+        let done = cli.done(&["exec", &name, "--", &fetch]);
+        done.assert(0, "yes", "atoll: refused b.test: no rule\n");
+    }
+    let counted = |line: &str| {
+        let (name, token) =
+            ("/metrics HTTP/1.1\r\nhost: x\r\nconnection: close\r\nauthorization: Bearer ", &cli.server.token);
+        let text = cli.server.raw(&format!("GET {name}{token}\r\n\r\n"));
+        let value = text.lines().find_map(|found| found.strip_prefix(line)?.trim().parse::<u64>().ok());
+        value.unwrap_or_else(|| panic!("{line}: {text}"))
+    };
+    for _ in 0..2 {
+        assert_eq!(counted("atoll_egress_connections_total{decision=\"allowed\"}"), 2);
+        assert!(counted("atoll_egress_names_total{decision=\"denied\"}") >= 2);
+        assert!(counted("atoll_egress_bytes_total{direction=\"out\"}") > 100);
+        assert!(counted("atoll_egress_bytes_total{direction=\"in\"}") > 100);
+        for sandbox in wait(cli.server.client().list_sandboxes(&Default::default(), None)).unwrap().sandboxes {
+            wait(cli.server.client().remove_sandbox(&sandbox.name)).unwrap();
+        }
+    }
+    cli.server.end();
+}
+
+#[test]
+fn a_command_of_a_session_may_have_less() {
+    let home = Home::new();
+    let cli = Cli::new(&home);
+    let name = home.name();
+    let port = outside();
+    let (rule, loopback) = (format!("a.test:{port}"), format!("127.0.0.1:{port}"));
+    cli.ok(&["create", &name, "--allow", &rule, "--allow", &loopback, "--resolve", "a.test=127.0.0.1"]);
+    let fetch = format!("curl -sS http://a.test:{port}/");
+    cli.ok(&["session", "create", &name, "main"]);
+    assert_eq!(cli.ok(&["session", "exec", &name, "main", "--", &fetch]), "yes");
+    let only = cli.done(&["session", "exec", &name, "main", "--only", "none", "--", &fetch]);
+    assert!(only.stderr().contains("command not allowed"), "{}", only.stderr());
+    assert_eq!(cli.ok(&["session", "exec", &name, "main", "--", &fetch]), "yes");
     cli.server.end();
 }
 

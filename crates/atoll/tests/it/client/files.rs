@@ -38,6 +38,35 @@ fn files_and_trees_are_copied_both_ways() {
 }
 
 #[test]
+fn several_sources_go_into_one_directory_and_what_is_left_out_is_told() {
+    let home = Home::new();
+    let cli = Cli::new(&home);
+    let name = cli.sandbox();
+    let here = tempfile::tempdir().unwrap();
+    let at = |path: &str| here.path().join(path).display().to_string();
+    let inside = |path: &str| format!("{name}:{path}");
+    for file in ["one", "two"] {
+        std::fs::write(here.path().join(file), file).unwrap();
+    }
+    cli.ok(&["cp", &at("one"), &at("two"), &inside("both/")]);
+    assert_eq!(cli.ok(&["exec", &name, "--", "cat both/one both/two"]), "onetwo");
+    cli.ok(&["cp", &inside("both/one"), &inside("both/two"), &at("back/")]);
+    assert_eq!(std::fs::read_to_string(here.path().join("back/two")).unwrap(), "two");
+    let nowhere = cli.done(&["cp", &at("one"), &at("two"), &inside("both/one"), "--json"]);
+    assert_eq!(refused(&nowhere), "VALIDATION_FAILED");
+    // A socket has no place in an archive.
+    let listens = "python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind(\"both/socket\")'";
+    if cli.done(&["exec", &name, "--", listens]).code == Some(0) {
+        let partly = cli.done(&["cp", "-q", &inside("both"), &at("partly")]);
+        assert_eq!(partly.code, Some(1), "{partly:?}");
+        let said = String::from_utf8_lossy(&partly.err);
+        assert!(said.contains("1 left out") && said.contains("socket"), "{said}");
+        assert_eq!(std::fs::read_to_string(here.path().join("partly/one")).unwrap(), "one");
+    }
+    cli.server.end();
+}
+
+#[test]
 fn files_are_listed_searched_and_edited() {
     let home = Home::new();
     let cli = Cli::new(&home);

@@ -45,9 +45,9 @@ class App(http.server.BaseHTTPRequestHandler):
     def at_page(self, asked):
         self.answer(200, b"<title>app</title><h1>hello</h1>", [("content-type", "text/html")])
 
-    def at_upload(self, _):
+    def at_upload(self, asked):
         self.said("upload begins")
-        left, digest, count = self.headers.get("content-length"), hashlib.sha256(), 0
+        left, digest, count, trailers = self.headers.get("content-length"), hashlib.sha256(), 0, []
         if left is not None:
             left = int(left)
             while left:
@@ -65,8 +65,15 @@ class App(http.server.BaseHTTPRequestHandler):
                 digest.update(piece := self.rfile.read(size))
                 count += len(piece)
                 self.rfile.readline()
-            self.rfile.readline()
-        self.answer(200, json.dumps({"bytes": count, "sha256": digest.hexdigest()}).encode())
+            while line := self.rfile.readline().strip().decode():
+                trailers.append(line)
+        told = {"bytes": count, "sha256": digest.hexdigest(), "trailers": trailers}
+        told["connection"] = self.client_address[1]
+        if "then_hang" in asked:
+            self.said("upload is here")
+            self.connection.recv(1)
+            return self.said("nobody waits")
+        self.answer(200, json.dumps(told).encode())
 
     def at_download(self, asked):
         left = int(asked["bytes"])
@@ -106,6 +113,17 @@ class App(http.server.BaseHTTPRequestHandler):
         self.begin_chunked([("trailer", "x-sum")])
         self.chunk(b"body")
         self.wfile.write(b"0\r\nx-sum: 42\r\n\r\n")
+
+    def at_hints(self, _):
+        for text in ["103 Early Hints\r\nlink: </a.css>; rel=preload\r\nlink: </b.js>\r\nconnection: x-own\r\nx-own: 1",
+                     "102 Processing"]:
+            self.wfile.write(b"HTTP/1.1 %s\r\n\r\n" % text.encode())
+            time.sleep(0.02)
+        self.at_echo(None)
+
+    def at_refuse_body(self, _):
+        self.close_connection = True
+        self.answer(413, b"too much", [("connection", "close")])
 
     def at_redirect(self, asked):
         self.answer(302, b"", [("location", asked["to"]), ("set-cookie", "a=1; Path=/; Domain=localhost; HttpOnly")])

@@ -6,14 +6,7 @@ use std::time::Instant;
 use atoll_protocol::ExposePort;
 
 use super::{BOTH, Form, printed, public, read_answer, read_head, send, with_app};
-use crate::harness::need;
 use crate::server::wait;
-
-/// What goes up and down in the large test; the soak is 2 GiB.
-fn large() -> u64 {
-    let megabytes = std::env::var("ATOLL_PREVIEW_MB").ok().and_then(|text| text.parse().ok()).unwrap_or(64);
-    megabytes * 1024 * 1024
-}
 
 #[test]
 fn a_request_arrives_as_it_was_sent_and_says_who_sent_it() {
@@ -137,76 +130,6 @@ fn events_come_as_they_are_told_and_stop_when_nobody_listens() {
             drop(reader);
             wait(printed(server, &shown.name, &shown.app, "events broke off"));
         }
-    });
-}
-
-/// What the program sends, made on this side: so many pieces, to standard output or as their sum.
-const PIECES: &str = "import hashlib, sys
-piece, sum = bytes(range(256)) * 1024, hashlib.sha256()
-for _ in range(int(sys.argv[2]) // len(piece)):
-    sys.stdout.buffer.write(piece) if sys.argv[1] == 'out' else sum.update(piece)
-if sys.argv[1] == 'sum': print(sum.hexdigest())";
-
-#[test]
-fn heavy_large_things_go_up_and_down_and_come_whole() {
-    need!("curl");
-    with_app(public(), |server, shown| {
-        std::fs::write(server.home.cwd().join("pieces.py"), PIECES).unwrap();
-        for (version, bytes) in [("--http1.1", large()), ("--http2-prior-knowledge", 64 * 1024 * 1024)] {
-            let sum = bash(server, &format!("python3 pieces.py sum {bytes}")).trim().to_owned();
-            let curl = format!("curl -sS {version} --max-time 600");
-            for form in BOTH {
-                let up = url(server, shown.at(form, "/upload"));
-                let told = bash(server, &format!("python3 pieces.py out {bytes} | {curl} -H 'expect:' -T - '{up}'"));
-                let told: serde_json::Value = serde_json::from_str(&told).unwrap();
-                assert_eq!(
-                    (&told["bytes"], &told["sha256"]),
-                    (&bytes.into(), &sum.clone().into()),
-                    "{form:?} {version}"
-                );
-                let down = url(server, shown.at(form, &format!("/download?bytes={bytes}")));
-                let found = bash(server, &format!("{curl} '{down}' | sha256sum"));
-                assert_eq!(found.split(' ').next(), Some(sum.as_str()), "{form:?} {version}");
-            }
-        }
-    });
-}
-
-/// A URL that needs no name to be resolved, and the header that names the preview.
-fn url(server: &crate::server::Server<'_>, (host, path): (String, String)) -> String {
-    format!("http://{}:{}{path}", host, server.previews.port())
-}
-
-fn bash(server: &crate::server::Server<'_>, script: &str) -> String {
-    let mut command = crate::harness::command("bash");
-    let output = command.args(["-c", script]).current_dir(server.home.cwd()).output().unwrap();
-    assert!(output.status.success(), "{script}: {output:?}");
-    String::from_utf8(output.stdout).unwrap()
-}
-
-#[test]
-fn trailers_and_permission_to_send_are_passed_on() {
-    with_app(public(), |server, shown| {
-        let mut stream = server.preview_stream();
-        send(&mut stream, &shown.at(Form::Host, "/trailers"), "GET", &["te: trailers", "connection: te, close"], b"");
-        let mut text = String::new();
-        stream.read_to_string(&mut text).unwrap();
-        assert!(text.contains("trailer: x-sum\r\n") && text.ends_with("0\r\nx-sum: 42\r\n\r\n"), "{text}");
-
-        // The body is not asked for before the program wants it.
-        let mut stream = server.preview_stream();
-        let head = ["expect: 100-continue", "content-length: 5", "connection: close"];
-        send(&mut stream, &shown.at(Form::Path, "/echo"), "POST", &head, b"");
-        let mut reader = BufReader::new(stream.try_clone().unwrap());
-        assert_eq!(read_head(&mut reader).0, 100);
-        wait(printed(server, &shown.name, &shown.app, "wants the body"));
-        stream.write_all(b"hello").unwrap();
-        assert_eq!(read_answer(&mut reader, "POST").json()["body"], 5);
-
-        let mut stream = server.preview_stream();
-        send(&mut stream, &shown.at(Form::Host, "/refuse"), "POST", &head, b"");
-        let refused = read_answer(&mut BufReader::new(stream), "POST");
-        assert_eq!(refused.status, 417, "nothing but the refusal: {refused:?}");
     });
 }
 

@@ -165,3 +165,46 @@ fn tokens_are_made_listed_and_revoked_by_the_command() {
     assert!(wait(server.client_with(&token).list_sandboxes(&Default::default(), None)).is_err());
     server.end();
 }
+
+#[test]
+fn pages_of_other_origins_may_use_the_api_only_if_they_are_named() {
+    let home = Home::new();
+    let ask = |server: &Server<'_>, method: &str, origin: &str, more: &str| {
+        server.raw(&format!(
+            "{method} /v1/sandboxes HTTP/1.1\r\nhost: x\r\norigin: {origin}\r\n{more}connection: close\r\n\r\n"
+        ))
+    };
+    let beforehand = "access-control-request-method: PUT\r\naccess-control-request-private-network: true\r\n";
+    let server = Server::start(&home, &[]);
+    let told = ask(&server, "OPTIONS", "https://app.test", beforehand);
+    assert!(told.contains(" 405 ") && !told.contains("access-control-allow"), "{told}");
+    server.end();
+    let server = Server::start(&home, &["--allow-origin", "https://app.test", "--allow-origin", "http://localhost:1"]);
+    for origin in ["https://app.test", "http://localhost:1"] {
+        let told = ask(&server, "OPTIONS", origin, beforehand);
+        assert!(
+            told.contains(" 204 ") && told.contains(&format!("access-control-allow-origin: {origin}\r\n")),
+            "{told}"
+        );
+        assert!(told.contains("authorization") && told.contains("allow-private-network: true"), "{told}");
+        // A page that may ask is told why it is refused, too; and without a token it is.
+        let told = ask(&server, "GET", origin, "");
+        assert!(
+            told.contains(" 401 ") && told.contains(&format!("access-control-allow-origin: {origin}\r\n")),
+            "{told}"
+        );
+        assert!(told.contains("access-control-expose-headers: ") && !told.contains("credentials"), "{told}");
+    }
+    for origin in ["https://app.test:444", "http://app.test", "https://app.test.evil.test", "null", "https://APP.test"]
+    {
+        for method in ["OPTIONS", "GET"] {
+            let told = ask(&server, method, origin, beforehand);
+            assert!(!told.contains("access-control-allow") && told.contains("vary: origin"), "{origin}: {told}");
+        }
+    }
+    server.end();
+    for options in [&["--allow-origin", "*"][..], &["--allow-origin", "https://a.test", "--no-auth"]] {
+        let refused = home.atoll([&["serve", "--listen", "127.0.0.1:0"], options].concat()).done();
+        assert_ne!(refused.code, Some(0), "{options:?}");
+    }
+}

@@ -15,6 +15,7 @@ from .._decode import decode, parse
 from .._failure import AtollError, BrokenError
 from .._paths import Path, raw, said
 from .._retry import Retry
+from .lines import Listing, SearchStream
 from .transport import Repeat, Transport
 
 if TYPE_CHECKING:
@@ -32,8 +33,6 @@ if TYPE_CHECKING:
     )
 
 Content = str | bytes | Iterable[bytes] | Iterable[bytes]
-# Entries that are asked for at once.
-PAGE = 1000
 
 
 class Files:
@@ -172,6 +171,20 @@ class Files:
         body = {**said("path", path), "pattern": pattern, **options}
         return self._transport.post(models.SearchAnswer, f"{self._sandbox}/files/search", body, Repeat.YES)
 
+    def search_stream(self, pattern: str, path: Path = ".", **options: Unpack[SearchOptions]) -> SearchStream:
+        """The same, told as it is found. `max_matches` and `max_bytes` may be as many as you like.
+
+        >>> from atoll import Sandbox
+        >>> with Sandbox.temporary() as sandbox:
+        ...     _ = sandbox.exec("seq 1 100000 > numbers")
+        ...     with sandbox.files.search_stream("7", max_matches=100_000) as found:
+        ...         count = len([match for match in found])
+        ...     print(count, found.summary.matches)
+        40951 40951
+        """
+        body = {**said("path", path), "pattern": pattern, **options}
+        return SearchStream(self._transport, f"{self._sandbox}/files/search", body)
+
     def glob(self, patterns: str | Sequence[str], path: Path = ".", **options: Unpack[GlobOptions]) -> models.GlobAnswer:
         """Names below a directory that match: `*` and `?` stay within a name, `**` does not."""
         wanted = [patterns] if isinstance(patterns, str) else [*patterns]
@@ -245,18 +258,14 @@ class Files:
         answer = self._transport.call("PUT", f"{self._sandbox}/files/archive", query=query, content=body)
         return decode(models.UnpackReceipt, parse(answer.content))
 
+    # The last one: what comes behind it in this class cannot name the type.
     def list(
-        self, path: Path = ".", *, depth: int = 1, hidden: bool = False, user: str | None = None
-    ) -> Iterator[models.FileInfo]:
-        """What is in a directory, `depth` levels deep, in the order of names. Iterate over it."""
-        query: dict[str, Any] = {"path": raw(path), "depth": depth, "hidden": hidden, "limit": PAGE, "user": user}
-        while True:
-            page = self._transport.get(models.FileList, f"{self._sandbox}/files/list", query)
-            for each in page.entries:
-                yield each
-            if page.next is None:
-                return
-            query["after"] = page.next
+        self, path: Path = ".", *, depth: int = 1, hidden: bool = False, sorted: bool = True, user: str | None = None
+    ) -> Listing:
+        """What is in a directory, `depth` levels deep, in the order of names. Iterate over it: of however many entries, one
+        is in memory. Without `sorted` they come as the file system has them, which is sooner where there are very many."""
+        query = {"path": raw(path), "depth": depth, "hidden": hidden, "sorted": sorted, "user": user}
+        return Listing(self._transport, f"{self._sandbox}/files/list", query)
 
 
 class FileReader:

@@ -3,9 +3,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from .. import models
+from .._decode import decode, parse
+from .._events import Parser
+from .._failure import BrokenError, from_body
 from .transport import Transport
 
 if TYPE_CHECKING:
@@ -24,6 +28,7 @@ if TYPE_CHECKING:
     )
 
 T = TypeVar("T")
+Progress = Callable[[models.GitProgress], object]
 
 
 class Git:
@@ -33,9 +38,22 @@ class Git:
         self._transport = transport
         self._sandbox = sandbox
 
-    def clone(self, url: str, **options: Unpack[GitCloneOptions]) -> models.GitCloned:
-        """Fetches a repository: `https://…`, `http://…`, `file://…` or an absolute path inside."""
-        return self._ask(models.GitCloned, "clone", {"url": url, **options})
+    def clone(
+        self, url: str, *, progress: Progress | None = None, **options: Unpack[GitCloneOptions]
+    ) -> models.GitCloned:
+        """Fetches a repository: `https://…`, `http://…`, `file://…` or an absolute path inside.
+
+        `progress` is called with how far it is. A call that is cancelled ends it.
+
+        >>> from atoll import Sandbox
+        >>> with Sandbox.temporary() as sandbox:
+        ...     _ = sandbox.exec("git init -q -b main origin && git -C origin -c user.name=me -c user.email= commit -q --allow-empty -m 1")
+        ...     phases: set[str] = set()
+        ...     cloned = sandbox.git.clone("file:///workspace/origin", path="copy", progress=lambda told: phases.add(told.phase))
+        ...     print(cloned.branch, "Receiving objects" in phases)
+        main True
+        """
+        return self._long(models.GitCloned, "clone", {"url": url, **options}, progress)
 
     def status(self, path: str = ".", **options: Unpack[GitStatusOptions]) -> models.GitStatus:
         """How a repository is: its branch, and what is different."""
@@ -72,13 +90,34 @@ class Git:
         """Commits, newest first."""
         return self._ask(models.GitLog, "log", {"path": path, "from": from_, **options})
 
-    def pull(self, path: str = ".", **options: Unpack[GitPullOptions]) -> models.GitPulled:
+    def pull(
+        self, path: str = ".", *, progress: Progress | None = None, **options: Unpack[GitPullOptions]
+    ) -> models.GitPulled:
         """Fetches what is new, and goes on to it."""
-        return self._ask(models.GitPulled, "pull", {"path": path, **options})
+        return self._long(models.GitPulled, "pull", {"path": path, **options}, progress)
 
-    def push(self, path: str = ".", **options: Unpack[GitPushOptions]) -> models.GitPushed:
+    def push(
+        self, path: str = ".", *, progress: Progress | None = None, **options: Unpack[GitPushOptions]
+    ) -> models.GitPushed:
         """Sends commits."""
-        return self._ask(models.GitPushed, "push", {"path": path, **options})
+        return self._long(models.GitPushed, "push", {"path": path, **options}, progress)
+
+    def _long(self, kind: type[T], what: str, body: dict[str, Any], progress: Progress | None) -> T:
+        """What may take its time, told as it happens if somebody listens. It ends with its line, so it is asked for once."""
+        if progress is None:
+            return self._ask(kind, what, body)
+        headers = {"accept": "text/event-stream"}
+        with self._transport.stream("POST", f"{self._sandbox}/git/{what}", body=body, headers=headers) as answer:
+            parser = Parser()
+            for piece in answer.pieces:
+                for event in parser.push(piece):
+                    if event.name == "progress":
+                        progress(decode(models.GitProgress, parse(event.data)))
+                    elif event.name == "end":
+                        return decode(kind, parse(event.data))
+                    elif event.name == "error":
+                        raise from_body(parse(event.data), 500)
+        raise BrokenError("the connection broke: git was ended with it")
 
     def _ask(self, kind: type[T], what: str, body: dict[str, Any]) -> T:
         return self._transport.post(kind, f"{self._sandbox}/git/{what}", body)

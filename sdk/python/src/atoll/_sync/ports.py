@@ -4,11 +4,16 @@
 from __future__ import annotations
 
 from types import TracebackType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import httpcore
+import httpx
+
+from .. import _runtime_sync as runtime
 from .. import models
 from .._decode import decode, parse
 from .._events import Event
+from .._failure import BrokenError
 from ..results import PortChange
 from .streams import Subscription
 from .transport import Repeat, Transport
@@ -17,6 +22,10 @@ if TYPE_CHECKING:
     from typing_extensions import Unpack
 
     from ..options import ExposeOptions
+
+
+# What a connection says that is no longer one.
+STREAM_ERRORS = (httpcore.NetworkError, httpcore.TimeoutException, OSError)
 
 
 class Ports:
@@ -60,6 +69,22 @@ class Ports:
         body = {"expires_in_ms": expires_in_ms}
         return self._transport.post(models.PreviewLink, f"{self._preview(port)}/link", body)
 
+    def connect(self, port: int) -> PortConnection:
+        """A raw connection to a port inside, whatever is spoken there. What does not listen is a `PortClosedError`.
+
+        >>> from atoll import Sandbox
+        >>> with Sandbox.temporary() as sandbox:
+        ...     echo = "import socket; s = socket.create_server(('', 7000)); print('up', flush=True); c, _ = s.accept(); c.sendall(c.recv(99))"
+        ...     process = sandbox.processes.start(["python3", "-c", echo])
+        ...     _ = process.wait_for_log("up", timeout_ms=20_000)
+        ...     with sandbox.ports.connect(7000) as connection:
+        ...         connection.write(b"hello")
+        ...         print(connection.read(), connection.read())
+        b'hello' b''
+        """
+        response, stream = self._transport.upgrade(f"{self._sandbox}/ports/{int(port)}/connect", "tcp")
+        return PortConnection(response, stream)
+
     def _preview(self, port: int) -> str:
         return f"{self._sandbox}/previews/{int(port)}"
 
@@ -67,6 +92,42 @@ class Ports:
     def list(self) -> list[models.PortInfo]:
         """The ports on which something listens inside, on whatever address."""
         return (self._transport.get(models.PortList, f"{self._sandbox}/ports")).ports
+
+
+class PortConnection:
+    """Bytes to and from a port inside. Used in `with`, it is closed at the end of the block."""
+
+    def __init__(self, response: httpx.Response, stream: Any) -> None:
+        self._response = response
+        self._stream = stream
+
+    def read(self, most: int = 65536) -> bytes:
+        """What has come, at most so many bytes; nothing at the end."""
+        try:
+            return bytes(self._stream.read(most))
+        except STREAM_ERRORS as error:
+            raise BrokenError(f"the connection broke: {error or type(error).__name__}") from error
+
+    def write(self, data: str | bytes) -> None:
+        """Sends all of it."""
+        try:
+            self._stream.write(data.encode() if isinstance(data, str) else data)
+        except STREAM_ERRORS as error:
+            raise BrokenError(f"the connection broke: {error or type(error).__name__}") from error
+
+    def close(self) -> None:
+        """Closes it."""
+        self._stream.close()
+        self._response.close()
+
+    def __enter__(self) -> PortConnection:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        with runtime.shielded():
+            self.close()
 
 
 class PortChanges:

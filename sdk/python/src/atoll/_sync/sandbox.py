@@ -143,7 +143,7 @@ class Sandbox:
         return commands.stream(self._transport, self._path, f"{self._path}/exec", body)
 
     def watch(self, path: Path = ".", *, since: int = 0, **options: Unpack[WatchOptions]) -> Watch:
-        """What happens in a directory and below it. Iterate over it; with the `id` of a watch that is there, go on with that.
+        """What happens in a directory and below it. Iterate over it. `get_watch` comes back to it by its `id`.
 
         >>> from atoll import Sandbox
         >>> with Sandbox.temporary() as sandbox, sandbox.watch("/tmp") as watch:
@@ -156,6 +156,11 @@ class Sandbox:
         """
         body = {**said("path", path), **options}
         info = self._transport.post(models.WatchInfo, f"{self._path}/watches", body)
+        return Watch(self._transport, self._path, info, since)
+
+    def get_watch(self, id: str, *, since: int = 0) -> Watch:
+        """A watch that is there, from a cursor on: what happened meanwhile is told first."""
+        info = self._transport.get(models.WatchInfo, f"{self._path}/watches/{segment(id)}")
         return Watch(self._transport, self._path, info, since)
 
     def watches(self) -> list[models.WatchInfo]:

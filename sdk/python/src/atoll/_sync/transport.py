@@ -139,6 +139,16 @@ class Transport:
         finally:
             response.close()
 
+    def upgrade(self, path: str, protocol: str) -> tuple[httpx.Response, Any]:
+        """A connection that is no longer HTTP: the answer, which holds it open, and its bytes."""
+        headers = {"connection": "upgrade", "upgrade": protocol}
+        response = self._send(self._request("GET", path, None, None, None, headers), stream=True)
+        if response.status_code != 101:
+            error = self._refused(response)
+            response.close()
+            raise error
+        return response, response.extensions["network_stream"]
+
     def dial(self, path: str, query: Query) -> runtime.ClientConnection:
         """A WebSocket."""
         # Its exceptions are many, and it is needed by terminals alone.

@@ -1,10 +1,12 @@
 """Sandboxes for coroutines. The same names as in `atoll`, each call awaited."""
 
+from .attach import ProcessAttachment
 from .client import Client, Sandboxes, Tokens
 from .files import FileReader, Files
 from .git import Git
+from .lines import Listing, SearchStream
 from .network import EgressEvents, Network, Secrets
-from .ports import PortChanges, Ports
+from .ports import PortChanges, PortConnection, Ports
 from .process import Process, Processes
 from .sandbox import Sandbox
 from .session import Session, Sessions
@@ -20,14 +22,18 @@ __all__ = [
     "FileReader",
     "Files",
     "Git",
+    "Listing",
     "Logs",
     "Network",
     "PortChanges",
+    "PortConnection",
     "Ports",
     "Process",
+    "ProcessAttachment",
     "Processes",
     "Sandbox",
     "Sandboxes",
+    "SearchStream",
     "Secrets",
     "Session",
     "Sessions",

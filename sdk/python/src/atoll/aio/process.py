@@ -11,6 +11,7 @@ from .. import _runtime_aio as runtime  # sync: from .. import _runtime_sync as 
 from .. import models
 from .._decode import decode, parse
 from .._failure import AtollError, NonsenseError, RefusedError
+from .attach import ProcessAttachment
 from .exec import Command, worded
 from .streams import Logs, Subscription, made_up
 from .transport import Repeat, Transport, segment
@@ -129,6 +130,21 @@ class Process(Watched):
             for piece in data:
                 await self._write(piece)
 
+    def attach(self, *, since: int = 0, skip_gaps: bool = False) -> ProcessAttachment:
+        """Reads, writes and signals over one line, for who talks with it back and forth. Iterate for what it prints.
+
+        >>> from atoll.aio import Sandbox
+        >>> async with await Sandbox.temporary() as sandbox:
+        ...     process = await sandbox.processes.start("while read -r line; do echo got $line; done", stdin="pipe")
+        ...     async with process.attach() as line:
+        ...         await line.write("one\\n")
+        ...         async for output in line:
+        ...             print(output.text, end="")
+        ...             await line.close_stdin()
+        got one
+        """
+        return ProcessAttachment(self._transport, f"{self._path}/attach", self, since, skip_gaps)
+
     async def close_stdin(self) -> None:
         """Closes its standard input: it reads the end."""
         await self._transport.call("DELETE", f"{self._path}/stdin", repeat=Repeat.YES)
@@ -154,6 +170,12 @@ class Process(Watched):
                 # What went wrong in the block matters more than that it could not be tidied up.
                 if kind is None:
                     raise
+
+    async def _next_offset(self, length: int) -> int:
+        """Where so many bytes go that another way is about to write."""
+        offset = await self._reached() if self._offset is None else self._offset
+        self._offset = offset + length
+        return offset
 
     async def _write(self, data: bytes) -> None:
         if self._offset is None:

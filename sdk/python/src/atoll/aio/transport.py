@@ -138,6 +138,16 @@ class Transport:
         finally:
             await response.aclose()
 
+    async def upgrade(self, path: str, protocol: str) -> tuple[httpx.Response, Any]:
+        """A connection that is no longer HTTP: the answer, which holds it open, and its bytes."""
+        headers = {"connection": "upgrade", "upgrade": protocol}
+        response = await self._send(self._request("GET", path, None, None, None, headers), stream=True)
+        if response.status_code != 101:
+            error = await self._refused(response)
+            await response.aclose()
+            raise error
+        return response, response.extensions["network_stream"]
+
     async def dial(self, path: str, query: Query) -> runtime.ClientConnection:
         """A WebSocket."""
         # Its exceptions are many, and it is needed by terminals alone.

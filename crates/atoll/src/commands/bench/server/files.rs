@@ -5,8 +5,10 @@ use std::net::{TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
-use atoll_bench::{BenchError, Contender, Figure, Prepared, Sample, Target, Unit};
+use atoll_bench::floors::spawn_with_pipes;
+use atoll_bench::{Argv, BenchError, Contender, Figure, Prepared, Sample, Target, Unit};
 
+use super::STANDING;
 use super::figures::{Figures, inside};
 
 /// A small file.
@@ -17,6 +19,9 @@ const LARGE: u64 = 1024 * 1024 * 1024;
 
 /// Files in the large directory.
 const MANY: u32 = 100_000;
+
+/// How the last line of a stream begins.
+const END: &[u8] = b"{\"end\":";
 
 /// What is moved at a time.
 const PIECE: usize = 256 * 1024;
@@ -101,14 +106,33 @@ impl<'a> Figures<'a> {
             std::fs::write(raw.join(number.to_string()), "").map_err(BenchError::contender)?;
         }
         let path = inside("files/list?path=many");
-        let list =
-            move || Sample::time(|| runtime.block_on(wire.stream_until(&path, "application/x-ndjson", b"{\"end\":")));
+        let list = move || Sample::time(|| runtime.block_on(wire.lines_until("GET", &path, "", END)));
         let look = move || Sample::time(|| look_at_all(&raw));
         Ok(Figure::new(name, Unit::Latency)
             .rounds((self.rounds / 20).max(5))
             .warm_up(1)
             .with(Contender::floor("readdir and stat", Ok(Prepared::new(look))))
             .with(Contender::subject("the server", Ok(Prepared::new(list))).target(Target::at_most_times_floor(1.5))))
+    }
+
+    /// A tree of a gigabyte in 1024 files is searched, beside ripgrep itself on the same tree.
+    pub(crate) fn search(&self, name: &str) -> Result<Figure<'a>, BenchError> {
+        let (runtime, mut wire) = (self.runtime, self.wire()?);
+        let make = "seq 143000 > base && for d in $(seq 32); do mkdir -p tree/$d; for f in $(seq 32); do \
+                    { cat base; echo needle $d $f; } > tree/$d/$f; done; done";
+        let body = serde_json::json!({ "command": make }).to_string();
+        runtime.block_on(wire.ask("POST", &inside("exec"), &body))?;
+        let tree = self.home_file("state/server/sandboxes").join(STANDING).join("storage/disk/workspace/tree");
+        // Debian has it in the package ripgrep.
+        let rg = spawn_with_pipes(Argv::new(["rg", "--line-number", "needle"]).arg(tree));
+        let path = inside("files/search");
+        let body = serde_json::json!({ "path": "tree", "pattern": "needle" }).to_string();
+        let search = move || Sample::time(|| runtime.block_on(wire.lines_until("POST", &path, &body, END)));
+        Ok(Figure::new(name, Unit::Latency)
+            .rounds((self.rounds / 20).max(5))
+            .warm_up(1)
+            .with(Contender::floor("ripgrep", rg))
+            .with(Contender::subject("the server", Ok(Prepared::new(search))).target(Target::at_most_times_floor(1.3))))
     }
 
     /// Below the server's home: gone with it.

@@ -1,5 +1,6 @@
 //! Previews beside nginx: the same program to look at, once on the host behind `proxy_pass`, once in a sandbox behind the
-//! server; and beside bytes over loopback with nobody in between.
+//! server; and beside bytes over loopback with nobody in between. In all of these, bulk comes out of memory, in the same
+//! pieces: what a file costs is not what is compared.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -15,26 +16,51 @@ use serde_json::{Value, json};
 use super::figures::inside;
 use super::{Figures, STANDING};
 
-/// What goes down in the large figure.
+/// What goes down and up in the large figures.
 const LARGE: usize = 256 * 1024 * 1024;
 
 /// What is read or written at once.
 const PIECE: usize = 256 * 1024;
 
-/// Where the program listens inside.
+/// Where the programs listen inside.
 const PORT: u16 = 3000;
+const BULK_PORT: u16 = 3001;
 
 /// How long nginx may take to listen.
 const UP_WITHIN: Duration = Duration::from_secs(10);
 
-/// The program that is looked at: a word, and a large file.
+/// The program of the large figures: bytes down, bytes up, or a word.
+const BULK: &str = "import socket, sys, threading
+piece, room = bytes(int(sys.argv[2])), int(sys.argv[2])
+def serve(c):
+    c.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+    view, buf = memoryview(bytearray(room)), b''
+    while True:
+        while b'\\r\\n\\r\\n' not in buf:
+            got = c.recv(65536)
+            if not got: return
+            buf += got
+        head, _, buf = buf.partition(b'\\r\\n\\r\\n')
+        lines = head.lower().split(b'\\r\\n')
+        up = sum(int(line.split(b':')[1]) for line in lines if line.startswith(b'content-length:'))
+        left, buf = up - len(buf), b''
+        while left > 0: left -= c.recv_into(view, min(left, room))
+        down = int(lines[0].split()[1][1:]) if lines[0].startswith(b'get /') and lines[0].split()[1][1:].isdigit() else 0
+        c.sendall(b'HTTP/1.1 200 OK\\r\\ncontent-length: %d\\r\\n\\r\\n' % (down or 5))
+        if not down: c.sendall(b'hello')
+        for _ in range(down // room): c.sendall(piece)
+server = socket.create_server(('127.0.0.1', int(sys.argv[1])))
+while True: threading.Thread(target=serve, args=server.accept()[:1], daemon=True).start()
+";
+
+/// The program of the small figure: a word.
 fn program(port: u16, dir: &str) -> String {
     format!(
         "daemon off; master_process off; pid {dir}/pid; error_log {dir}/log; {user} events {{}}
          http {{ access_log off; sendfile on; keepalive_requests 1000000000; client_body_temp_path {dir}/body;
            proxy_temp_path {dir}/proxy; fastcgi_temp_path {dir}/fastcgi; uwsgi_temp_path {dir}/uwsgi;
            scgi_temp_path {dir}/scgi;
-           server {{ listen 127.0.0.1:{port}; root {dir}; location = /word {{ return 200 'hello'; }} }} }}",
+           server {{ listen 127.0.0.1:{port}; client_max_body_size 0; location = /word {{ return 200 'hello'; }} }} }}",
         user = if rustix::process::geteuid().is_root() { "user root;" } else { "" },
     )
 }
@@ -44,17 +70,17 @@ fn proxy(port: u16, to: u16, dir: &str) -> String {
     let own = program(port, dir);
     let upstream = format!("upstream app {{ server 127.0.0.1:{to}; keepalive 64; }} server");
     let pass = "location / { proxy_pass http://app; proxy_http_version 1.1; proxy_set_header Connection '';
-        proxy_set_header Host $http_host; proxy_buffering off; }";
+        proxy_set_header Host $http_host; proxy_buffering off; proxy_request_buffering off; }";
     own.replacen("server", &upstream, 1).replacen("location = /word { return 200 'hello'; }", pass, 1)
 }
 
 /// A process of the host that ends with its owner, and its directory.
-struct Nginx {
+struct Served {
     child: Child,
     dir: PathBuf,
 }
 
-impl Drop for Nginx {
+impl Drop for Served {
     fn drop(&mut self) {
         drop(self.child.kill());
         drop(self.child.wait());
@@ -71,27 +97,40 @@ fn free_port() -> Result<u16, BenchError> {
     Ok(TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).map_err(io)?.port())
 }
 
-impl Nginx {
-    #[expect(clippy::disallowed_methods, reason = "nginx is a process of the host, not of a sandbox")]
-    fn start(under: &Path, called: &str, port: u16, config: impl FnOnce(&str) -> String) -> Result<Self, BenchError> {
+impl Served {
+    fn nginx(under: &Path, called: &str, port: u16, config: impl FnOnce(&str) -> String) -> Result<Self, BenchError> {
         let missing =
             || BenchError::NotInstalled { program: "nginx".into(), remedy: "apt-get install nginx-light".into() };
         let dir = under.join(called);
         fs::create_dir_all(&dir).map_err(io)?;
         fs::write(dir.join("conf"), config(&dir.display().to_string())).map_err(io)?;
-        fs::write(dir.join("large"), vec![0; LARGE]).map_err(io)?;
-        let mut command = Command::new("/usr/sbin/nginx");
-        command.args(["-p", ".", "-c"]).arg(dir.join("conf")).arg("-e").arg(dir.join("log")).current_dir(&dir);
+        let (conf, log) = (dir.join("conf").display().to_string(), dir.join("log").display().to_string());
+        Self::start(dir, port, &["/usr/sbin/nginx", "-p", ".", "-c", &conf, "-e", &log], missing)
+    }
+
+    fn bulk(under: &Path, port: u16) -> Result<Self, BenchError> {
+        let dir = under.join("bulk");
+        fs::create_dir_all(&dir).map_err(io)?;
+        let missing =
+            || BenchError::NotInstalled { program: "python3".into(), remedy: "apt-get install python3".into() };
+        let argv = ["/usr/bin/python3", "-c", BULK, &port.to_string(), &PIECE.to_string()];
+        Self::start(dir, port, &argv, missing)
+    }
+
+    #[expect(clippy::disallowed_methods, reason = "processes of the host, not of a sandbox")]
+    fn start(dir: PathBuf, port: u16, argv: &[&str], missing: impl Fn() -> BenchError) -> Result<Self, BenchError> {
+        let mut command = Command::new(argv[0]);
+        command.args(&argv[1..]).current_dir(&dir);
         let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).spawn();
-        let nginx = Self { child: child.map_err(|_| missing())?, dir };
+        let served = Self { child: child.map_err(|_| missing())?, dir };
         let deadline = Instant::now() + UP_WITHIN;
         while TcpStream::connect(("127.0.0.1", port)).is_err() {
             if Instant::now() >= deadline {
-                return Err(BenchError::contender("nginx does not listen"));
+                return Err(BenchError::contender(format!("{} does not listen", argv[0])));
             }
             thread::sleep(Duration::from_millis(10));
         }
-        Ok(nginx)
+        Ok(served)
     }
 }
 
@@ -125,6 +164,20 @@ impl Client {
     fn get(&mut self, path: &str) -> Result<usize, BenchError> {
         let request = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", self.host);
         self.stream.write_all(request.as_bytes()).map_err(io)?;
+        self.answer()
+    }
+
+    /// Sends the large body, in pieces.
+    fn put(&mut self) -> Result<usize, BenchError> {
+        let request = format!("PUT /up HTTP/1.1\r\nhost: {}\r\ncontent-length: {LARGE}\r\n\r\n", self.host);
+        self.stream.write_all(request.as_bytes()).map_err(io)?;
+        for _ in 0..LARGE / PIECE {
+            self.stream.write_all(&self.room).map_err(io)?;
+        }
+        self.answer()
+    }
+
+    fn answer(&mut self) -> Result<usize, BenchError> {
         let mut read = 0;
         let (head, length) = loop {
             let more = self.stream.read(&mut self.room[read..]).map_err(io)?;
@@ -158,7 +211,7 @@ fn head(bytes: &[u8]) -> Option<(usize, usize)> {
 }
 
 /// One request, on a connection that is warm.
-fn word<'a>(mut client: Client, kept: Option<(Nginx, Nginx)>) -> Prepared<'a> {
+fn word<'a>(mut client: Client, kept: Option<(Served, Served)>) -> Prepared<'a> {
     Prepared::new(move || {
         let _alive = &kept;
         client.refresh()?;
@@ -166,13 +219,23 @@ fn word<'a>(mut client: Client, kept: Option<(Nginx, Nginx)>) -> Prepared<'a> {
     })
 }
 
-fn large<'a>(mut client: Client, kept: Option<(Nginx, Nginx)>) -> Prepared<'a> {
+/// Which way the large body goes.
+#[derive(Debug, Clone, Copy)]
+enum Bulk {
+    Down,
+    Up,
+}
+
+fn large<'a>(mut client: Client, bulk: Bulk, kept: Option<(Served, Served)>) -> Prepared<'a> {
     Prepared::new(move || {
         let _alive = &kept;
         client.refresh()?;
         let started = Instant::now();
-        let bytes = client.get("/large")? as u64;
-        Ok(Sample::Moved { bytes, took: started.elapsed() })
+        match bulk {
+            Bulk::Down => client.get(&format!("/{LARGE}"))?,
+            Bulk::Up => client.put()?,
+        };
+        Ok(Sample::Moved { bytes: LARGE as u64, took: started.elapsed() })
     })
 }
 
@@ -198,29 +261,27 @@ fn loopback<'a>() -> Prepared<'a> {
 }
 
 impl<'a> Figures<'a> {
-    /// nginx behind nginx, on the host.
-    fn proxied(&self, called: &str) -> Result<(Client, Option<(Nginx, Nginx)>), BenchError> {
+    /// A program of the host behind nginx.
+    fn proxied(
+        &self,
+        called: &str,
+        behind: impl FnOnce(&Path, u16) -> Result<Served, BenchError>,
+    ) -> Result<(Client, Option<(Served, Served)>), BenchError> {
         let under = std::env::temp_dir().join(format!("atoll-bench-nginx-{}-{called}", std::process::id()));
         let (app, front) = (free_port()?, free_port()?);
-        let behind = Nginx::start(&under, "app", app, |dir| program(app, dir))?;
-        let before = Nginx::start(&under, "proxy", front, |dir| proxy(front, app, dir))?;
+        let behind = behind(&under, app)?;
+        let before = Served::nginx(&under, "proxy", front, |dir| proxy(front, app, dir))?;
         Ok((Client::new(front, "localhost")?, Some((before, behind))))
     }
 
-    /// nginx in the sandbox that stands, behind the server.
-    fn previewed(&self) -> Result<Client, BenchError> {
+    /// A program in the sandbox that stands, behind the server.
+    fn previewed(&self, id: &str, port: u16, command: &Value) -> Result<Client, BenchError> {
         let mut wire = self.wire()?;
         let asked = self.runtime.block_on(async {
-            let preview = wire.ask("PUT", &format!("/v1/sandboxes/{STANDING}/previews/{PORT}"), "{}").await?;
-            let config = program(PORT, "/workspace/nginx");
-            let command = format!(
-                "mkdir -p nginx && printf '%s' \"$CONF\" > nginx/conf && head -c {LARGE} /dev/zero > nginx/large && \
-                 exec nginx -p /workspace/nginx -c /workspace/nginx/conf -e /workspace/nginx/log"
-            );
-            let body = json!({ "command": command, "env": { "CONF": config }, "id": "nginx" }).to_string();
-            wire.ask("POST", &inside("processes"), &body).await?;
-            let wait = json!({ "for": { "port": { "port": PORT } }, "timeout_ms": 20_000 }).to_string();
-            wire.ask("POST", &inside("processes/nginx/wait"), &wait).await?;
+            let preview = wire.ask("PUT", &format!("/v1/sandboxes/{STANDING}/previews/{port}"), "{}").await?;
+            wire.ask("POST", &inside("processes"), &command.to_string()).await?;
+            let wait = json!({ "for": { "port": { "port": port } }, "timeout_ms": 20_000 }).to_string();
+            wire.ask("POST", &inside(&format!("processes/{id}/wait")), &wait).await?;
             Ok::<_, BenchError>(preview)
         })?;
         let preview: Value = serde_json::from_str(&asked).map_err(BenchError::contender)?;
@@ -231,8 +292,13 @@ impl<'a> Figures<'a> {
 
     /// A small request.
     pub(crate) fn preview(&self, name: &str) -> Figure<'a> {
-        let floor = self.proxied("word").map(|(client, kept)| word(client, kept));
-        let subject = self.previewed().map(|client| word(client, None));
+        let nginx = |under: &Path, app| Served::nginx(under, "app", app, |dir| program(app, dir));
+        let floor = self.proxied("word", nginx).map(|(client, kept)| word(client, kept));
+        let command = "mkdir -p nginx && printf '%s' \"$CONF\" > nginx/conf && \
+            exec nginx -p /workspace/nginx -c /workspace/nginx/conf -e /workspace/nginx/log";
+        let env = json!({ "CONF": program(PORT, "/workspace/nginx") });
+        let command = json!({ "command": command, "env": env, "id": "nginx" });
+        let subject = self.previewed("nginx", PORT, &command).map(|client| word(client, None));
         Figure::new(name, Unit::Latency)
             .rounds(self.rounds * 3)
             .warm_up(10)
@@ -241,16 +307,32 @@ impl<'a> Figures<'a> {
     }
 
     /// A large answer.
-    pub(crate) fn preview_bulk(&self, name: &str) -> Figure<'a> {
-        let subject = self.previewed().map(|client| large(client, None));
+    pub(crate) fn preview_down(&self, name: &str) -> Figure<'a> {
+        self.preview_bulk(name, Bulk::Down)
+    }
+
+    /// A large request.
+    pub(crate) fn preview_up(&self, name: &str) -> Figure<'a> {
+        self.preview_bulk(name, Bulk::Up)
+    }
+
+    fn preview_bulk(&self, name: &str, bulk: Bulk) -> Figure<'a> {
+        let id = format!("{bulk:?}").to_lowercase();
+        let port = match bulk {
+            Bulk::Down => BULK_PORT,
+            Bulk::Up => BULK_PORT + 1,
+        };
+        let argv = ["/usr/bin/python3", "-c", BULK, &port.to_string(), &PIECE.to_string()];
+        let subject = self.previewed(&id, port, &json!({ "argv": argv, "id": id }));
+        let proxied = self.proxied(&id, Served::bulk);
         Figure::new(name, Unit::Throughput)
             .rounds((self.rounds / 5).max(6))
             .warm_up(1)
             .with(Contender::floor("loopback", Ok(loopback())))
-            .with(Contender::subject("preview", subject).target(Target::at_least_share_of_floor(0.6)))
-            .with(Contender::alternative(
-                "nginx proxy_pass",
-                self.proxied("large").map(|(client, kept)| large(client, kept)),
-            ))
+            .with(
+                Contender::subject("preview", subject.map(|client| large(client, bulk, None)))
+                    .target(Target::at_least_share_of_floor(0.6)),
+            )
+            .with(Contender::alternative("nginx proxy_pass", proxied.map(|(client, kept)| large(client, bulk, kept))))
     }
 }

@@ -47,22 +47,40 @@ impl Wire {
 
     /// Reads an answer of unknown length until `last` has come; how many bytes there were.
     pub(super) async fn stream_until(&mut self, path: &str, accept: &str, last: &[u8]) -> Result<u64, BenchError> {
-        self.send("GET", path, accept, "").await?;
+        self.until("GET", path, accept, "", last).await
+    }
+
+    /// The same for lines of JSON.
+    pub(super) async fn lines_until(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &str,
+        last: &[u8],
+    ) -> Result<u64, BenchError> {
+        self.until(method, path, "application/x-ndjson", body, last).await
+    }
+
+    async fn until(
+        &mut self,
+        method: &str,
+        path: &str,
+        accept: &str,
+        body: &str,
+        last: &[u8],
+    ) -> Result<u64, BenchError> {
+        self.send(method, path, accept, body).await?;
         let (head, _) = self.head().await?;
         self.read.drain(..head);
         let mut read = 0;
-        loop {
-            let ends = self.read.windows(last.len()).rev().take(ROOM).any(|window| window == last);
-            read += self.read.len() as u64;
-            if ends {
-                return Ok(read);
-            }
+        while memchr::memmem::find(&self.read, last).is_none() {
             // What may be the beginning of the last words is looked at again.
-            let kept = self.read.len().min(last.len() - 1);
-            self.read.drain(..self.read.len() - kept);
-            read -= kept as u64;
+            let gone = self.read.len() - self.read.len().min(last.len() - 1);
+            self.read.drain(..gone);
+            read += gone as u64;
             self.more().await?;
         }
+        Ok(read + self.read.len() as u64)
     }
 
     /// Sends so many bytes, and reads the answer.

@@ -1,0 +1,106 @@
+//! The workspace and paths in it. A bridge looks at a path as it is written, without asking the disk: whatever a link
+//! inside leads to is inside as well.
+
+/// The root of what a bridge shows.
+pub(super) const ROOT: &str = "/workspace";
+
+/// Where a path leads, if that is in the workspace. One that is not absolute begins there.
+pub(super) fn resolved(path: &[u8]) -> Option<Vec<u8>> {
+    let mut names: Vec<&[u8]> = Vec::new();
+    if !path.starts_with(b"/") {
+        names.push(&ROOT.as_bytes()[1..]);
+    }
+    for name in path.split(|byte| *byte == b'/') {
+        match name {
+            b"" | b"." => {}
+            b".." => drop(names.pop()),
+            name => names.push(name),
+        }
+    }
+    let is_inside = names.first().is_some_and(|first| *first == &ROOT.as_bytes()[1..]);
+    is_inside.then(|| [b"/", names.join(&b'/').as_slice()].concat())
+}
+
+/// A path out of a URL, byte by byte. What is no escape stands for itself.
+pub(super) fn decoded(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let [first, tail @ ..] = rest {
+        let escaped = match (first, tail) {
+            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| high * 16 + low),
+            _ => None,
+        };
+        bytes.push(escaped.unwrap_or(*first));
+        rest = if escaped.is_some() { &tail[2..] } else { tail };
+    }
+    bytes
+}
+
+fn hex(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+}
+
+/// As the value of a query's parameter.
+pub(super) fn encoded(bytes: &[u8]) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte);
+    let one = |byte: &u8| if is_plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") };
+    bytes.iter().map(one).collect()
+}
+
+/// The glob that means exactly this path below the root, and what is below it. `None` for what is no such path.
+pub(super) fn glob(relative: &str) -> Option<String> {
+    let names: Vec<&str> = relative.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
+    if names.is_empty() || names.contains(&"..") {
+        return None;
+    }
+    let is_plain = |letter: &char| letter.is_alphanumeric() || "/._-".contains(*letter);
+    let escaped = |letter: char| if is_plain(&letter) { letter.to_string() } else { format!("\\{letter}") };
+    Some(format!("/{}", names.join("/").chars().map(escaped).collect::<String>()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(path: &str) -> Option<String> {
+        resolved(path.as_bytes()).map(|path| String::from_utf8(path).unwrap())
+    }
+
+    #[test]
+    fn a_path_stays_in_the_workspace() {
+        for (path, leads) in [
+            ("/workspace", "/workspace"),
+            ("/workspace/a//b/./c", "/workspace/a/b/c"),
+            ("src", "/workspace/src"),
+            ("", "/workspace"),
+            ("/workspace/a/../b", "/workspace/b"),
+            ("/etc/../workspace/a", "/workspace/a"),
+            ("../workspace/a", "/workspace/a"),
+        ] {
+            assert_eq!(of(path).as_deref(), Some(leads), "{path}");
+        }
+        for path in
+            ["/", "/etc/passwd", "/workspacefoo", "/workspace/..", "/workspace/../etc", "..", "../x", "a/../../x"]
+        {
+            assert_eq!(of(path), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn names_are_bytes() {
+        for bytes in [&b"caf\xe9"[..], b"a b", b"100%", b"\xff\x00+&=?#"] {
+            assert_eq!(decoded(&encoded(bytes)), bytes);
+        }
+        assert_eq!(decoded("a%2Fb%zz%4"), b"a/b%zz%4");
+        assert_eq!(encoded(b"/workspace/a b+c"), "/workspace/a%20b%2Bc");
+    }
+
+    #[test]
+    fn a_glob_means_one_path() {
+        assert_eq!(glob("./build/out").as_deref(), Some("/build/out"));
+        assert_eq!(glob("a*[b]!#").as_deref(), Some(r"/a\*\[b\]\!\#"));
+        for relative in ["", ".", "./", "..", "a/../b"] {
+            assert_eq!(glob(relative), None, "{relative}");
+        }
+    }
+}

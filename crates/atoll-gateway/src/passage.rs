@@ -1,0 +1,307 @@
+//! Large bodies over plain connections go past us: from one socket to the other by way of a pipe, so that their bytes are
+//! moved by the kernel and never copied here (splice(2)). Half of what a copying proxy costs is copying.
+//!
+//! hyper writes such a body all the same. It gives pieces that only stand for bytes: they have their length, and lie in a
+//! place of memory where nothing else does. The connection that is written to, which is ours ([`Slipway`]), knows them by
+//! that place, and moves as many bytes out of the pipe instead. Both ends of a pipe belong to one body on one connection,
+//! and the next piece is made when the last one has left, so that what is written is always what was read.
+//!
+//! An answer comes from a connection that hyper has let go of. A request's body comes from one that hyper still reads: it
+//! is made to wait (`Passage::hold`) and, as it has not seen the body, takes no further request from that connection.
+
+use std::io::{self, IoSlice};
+use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::task::{Context, Poll, Waker, ready};
+
+use rustix::net::Shutdown;
+use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
+use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
+use tokio::net::TcpStream;
+use tokio::sync::Notify;
+
+use crate::lines::Socket;
+
+/// What goes through the pipe at once. A pipe of this size is what an ordinary user may have (pipe(7)).
+pub(crate) const PIECE: usize = 1024 * 1024;
+
+/// Stands for bytes that are in the pipe. Never written anywhere.
+pub(crate) static STAND_IN: [u8; PIECE] = [0; PIECE];
+
+/// At once, and pages as they are.
+const FLAGS: SpliceFlags = SpliceFlags::NONBLOCK.union(SpliceFlags::MOVE);
+
+fn stands_in(bytes: &[u8]) -> bool {
+    STAND_IN.as_ptr_range().contains(&bytes.as_ptr())
+}
+
+/// A connection, as bodies that go past us know it.
+#[derive(Debug)]
+pub(crate) struct Passage {
+    socket: TcpStream,
+    /// Whether pieces are written as they are. Were they gathered first, what stands for bytes would be taken for them.
+    is_vectored: AtomicBool,
+    pipe: Mutex<Pipe>,
+    reading: Mutex<Reading>,
+    /// The body that hyper was held for has been read.
+    is_past: Notify,
+}
+
+/// The end from which the connection is written to, and what is in it.
+#[derive(Debug, Default)]
+struct Pipe {
+    out: Option<OwnedFd>,
+    held: usize,
+    /// Who fills it, once it is empty.
+    waits: Option<Waker>,
+}
+
+/// Who reads from the connection.
+#[derive(Debug, Default)]
+enum Reading {
+    /// hyper.
+    #[default]
+    Freely,
+    /// Nobody yet: hyper may have some of the body, and whoever waits here takes that first.
+    Held(Option<Waker>),
+    /// Whoever holds: hyper had nothing left, and asked.
+    Dry,
+}
+
+impl Passage {
+    fn new(socket: TcpStream) -> Arc<Self> {
+        let (is_vectored, pipe, reading) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
+        Arc::new(Self { socket, is_vectored, pipe, reading, is_past: Notify::new() })
+    }
+
+    fn pipe(&self) -> MutexGuard<'_, Pipe> {
+        self.pipe.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn reading(&self) -> MutexGuard<'_, Reading> {
+        self.reading.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A new pipe for a new body; `None` if that is not to be had, or the last one has not left.
+    pub(crate) fn open(&self) -> Option<OwnedFd> {
+        let mut pipe = self.pipe();
+        if !self.is_vectored.load(Ordering::Relaxed) || pipe.held > 0 {
+            return None;
+        }
+        let (out, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
+        // A smaller one does as well, in more steps.
+        fcntl_setpipe_size(&into, PIECE).ok();
+        *pipe = Pipe { out: Some(out), held: 0, waits: None };
+        Some(into)
+    }
+
+    /// From now on hyper reads nothing more.
+    pub(crate) fn hold(&self) {
+        *self.reading() = Reading::Held(None);
+    }
+
+    /// Whether hyper reads nothing more.
+    pub(crate) fn is_held(&self) -> bool {
+        !matches!(*self.reading(), Reading::Freely)
+    }
+
+    /// Ready when hyper has told everything that it had read.
+    pub(crate) fn poll_dry(&self, context: &mut Context<'_>) -> Poll<()> {
+        match &mut *self.reading() {
+            Reading::Held(waits) => {
+                *waits = Some(context.waker().clone());
+                Poll::Pending
+            }
+            Reading::Freely | Reading::Dry => Poll::Ready(()),
+        }
+    }
+
+    /// The body that hyper was held for has been read.
+    pub(crate) fn past(&self) {
+        self.is_past.notify_one();
+    }
+
+    /// Returns if whoever is on the other side goes away after that. hyper would not notice.
+    pub(crate) async fn gone(&self) {
+        self.is_past.notified().await;
+        if let Ok(1..) = self.socket.peek(&mut [0]).await {
+            std::future::pending().await
+        }
+    }
+
+    /// Moves bytes from another connection into this one's pipe. `Ok(0)` is the end.
+    pub(crate) fn poll_fill(
+        &self,
+        context: &mut Context<'_>,
+        from: &Socket,
+        into: &OwnedFd,
+        most: u64,
+    ) -> Poll<io::Result<usize>> {
+        let mut pipe = self.pipe();
+        if pipe.held > 0 {
+            pipe.waits = Some(context.waker().clone());
+            return Poll::Pending;
+        }
+        loop {
+            ready!(from.poll_read_ready(context))?;
+            let length = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
+            // The pipe is empty, so it is the socket that makes us wait.
+            let moved = from.splice_into(into, length);
+            match moved {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+                Ok(moved) => {
+                    pipe.held = moved;
+                    return Poll::Ready(Ok(moved));
+                }
+            }
+        }
+    }
+
+    /// Moves bytes out of the pipe, as many as stand for them.
+    fn poll_pipe(&self, context: &mut Context<'_>, wanted: usize) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.socket.poll_write_ready(context))?;
+            let mut pipe = self.pipe();
+            let (Some(out), 1..) = (&pipe.out, pipe.held) else {
+                return Poll::Ready(Err(io::Error::other("what stands for bytes has lost them")));
+            };
+            let length = wanted.min(pipe.held);
+            let moved =
+                self.socket.try_io(Interest::WRITABLE, || Ok(splice(out, None, &self.socket, None, length, FLAGS)?));
+            match moved {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Err(error) => return Poll::Ready(Err(error)),
+                Ok(moved) => {
+                    pipe.held -= moved;
+                    if pipe.held == 0
+                        && let Some(waits) = pipe.waits.take()
+                    {
+                        waits.wake();
+                    }
+                    return Poll::Ready(Ok(moved));
+                }
+            }
+        }
+    }
+
+    /// Writes once there is room.
+    fn poll_write(
+        &self,
+        context: &mut Context<'_>,
+        write: impl Fn(&TcpStream) -> io::Result<usize>,
+    ) -> Poll<io::Result<usize>> {
+        loop {
+            ready!(self.socket.poll_write_ready(context))?;
+            match write(&self.socket) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                written => return Poll::Ready(written),
+            }
+        }
+    }
+}
+
+impl Socket {
+    fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        match self {
+            Self::Tcp(passage) => passage.socket.poll_read_ready(context),
+            Self::Agent(socket) => socket.poll_read_ready(context),
+        }
+    }
+
+    fn splice_into(&self, pipe: &OwnedFd, length: usize) -> io::Result<usize> {
+        match self {
+            Self::Tcp(passage) => {
+                let socket = &passage.socket;
+                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, FLAGS)?))
+            }
+            Self::Agent(socket) => {
+                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, FLAGS)?))
+            }
+        }
+    }
+}
+
+/// A connection as hyper uses it.
+#[derive(Debug)]
+pub(crate) struct Slipway(Arc<Passage>);
+
+impl Slipway {
+    pub(crate) fn new(socket: TcpStream) -> Self {
+        Self(Passage::new(socket))
+    }
+
+    /// The same connection, for bodies that go past.
+    pub(crate) fn passage(&self) -> Arc<Passage> {
+        Arc::clone(&self.0)
+    }
+
+    /// What it is.
+    pub(crate) fn socket(&self) -> &TcpStream {
+        &self.0.socket
+    }
+}
+
+impl AsyncRead for Slipway {
+    fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+        let Passage { socket, reading, .. } = &*self.0;
+        {
+            let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
+            if let Reading::Held(waits) = &mut *reading {
+                let waits = waits.take();
+                *reading = Reading::Dry;
+                waits.into_iter().for_each(Waker::wake);
+            }
+            if let Reading::Dry = *reading {
+                return Poll::Pending;
+            }
+        }
+        loop {
+            ready!(socket.poll_read_ready(context))?;
+            match socket.try_read_buf(buffer) {
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                read => return Poll::Ready(read.map(drop)),
+            }
+        }
+    }
+}
+
+impl AsyncWrite for Slipway {
+    fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+        if stands_in(bytes) && !bytes.is_empty() {
+            return self.0.poll_pipe(context, bytes.len());
+        }
+        self.0.poll_write(context, |socket| socket.try_write(bytes))
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        pieces: &[IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let begins = pieces.iter().position(|piece| !piece.is_empty()).unwrap_or(pieces.len());
+        let pieces = &pieces[begins..];
+        let plain = match pieces.iter().position(|piece| stands_in(piece)) {
+            Some(0) => return self.0.poll_pipe(context, pieces[0].len()),
+            // What stands before goes first.
+            Some(before) => &pieces[..before],
+            None => pieces,
+        };
+        self.0.poll_write(context, |socket| socket.try_write_vectored(plain))
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.0.is_vectored.store(true, Ordering::Relaxed);
+        true
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        Poll::Ready(Ok(rustix::net::shutdown(&self.0.socket, Shutdown::Write)?))
+    }
+}

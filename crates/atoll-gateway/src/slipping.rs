@@ -1,0 +1,191 @@
+//! Bodies that go past us, by [`Passage`]: pieces that stand for bytes.
+
+use std::io;
+use std::os::fd::OwnedFd;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, Waker, ready};
+
+use axum::response::Response;
+use bytes::Bytes;
+use hyper::Version;
+use hyper::body::{Body, Frame, Incoming, SizeHint};
+
+use crate::lines::{Line, Socket};
+use crate::passage::{Passage, STAND_IN};
+use crate::proxy::Held;
+
+/// Answers below this are as fast copied.
+const LARGE: u64 = 1024 * 1024;
+
+/// A request below this is better copied: its connection can be kept for the next one.
+pub(crate) const LARGE_UP: u64 = 8 * 1024 * 1024;
+
+/// From one connection to another, so many bytes.
+#[derive(Debug)]
+struct Between {
+    from: Socket,
+    to: Arc<Passage>,
+    into: OwnedFd,
+    left: u64,
+}
+
+impl Between {
+    /// The next piece, while there is one to come.
+    fn poll(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Frame<Bytes>>> {
+        match ready!(self.to.poll_fill(context, &self.from, &self.into, self.left))? {
+            // Less than was promised: nobody must take it for all.
+            0 => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
+            moved => {
+                self.left = self.left.saturating_sub(moved as u64);
+                Poll::Ready(Ok(Frame::data(Bytes::from_static(&STAND_IN[..moved]))))
+            }
+        }
+    }
+}
+
+/// The body of a large answer.
+#[derive(Debug)]
+struct Slipping {
+    between: Between,
+    /// What was read already, before this began: copied.
+    early: Vec<Bytes>,
+    _held: Held,
+}
+
+/// What was read of an answer's body by whoever read its head.
+fn take_early(body: &mut Incoming) -> Vec<Bytes> {
+    let mut context = Context::from_waker(Waker::noop());
+    let mut early = Vec::new();
+    while let Poll::Ready(Some(Ok(frame))) = Pin::new(&mut *body).poll_frame(&mut context) {
+        early.extend(frame.into_data().ok());
+    }
+    early
+}
+
+/// Room for one more answer, if it can go past us: a large one whose length is known, from a socket of ours to another, to
+/// a client that speaks HTTP/1.1.
+pub(crate) fn room(
+    client: &Arc<Passage>,
+    line: &Line,
+    response: &hyper::Response<Incoming>,
+    spoken: Version,
+) -> Option<Room> {
+    let length = response.body().size_hint().exact().filter(|length| *length >= LARGE)?;
+    if !line.is_socket() || client.is_held() || spoken != Version::HTTP_11 {
+        return None;
+    }
+    Some(Room { client: Arc::clone(client), into: client.open()?, length })
+}
+
+/// See [`room`].
+#[derive(Debug)]
+pub(crate) struct Room {
+    client: Arc<Passage>,
+    into: OwnedFd,
+    length: u64,
+}
+
+impl Room {
+    /// The answer, with a body of which bytes are seen by nobody.
+    pub(crate) fn pass(self, line: Line, response: hyper::Response<Incoming>, held: Held) -> io::Result<Response> {
+        let (parts, mut body) = response.into_parts();
+        let mut early = take_early(&mut body);
+        let (from, rest) = line.into_socket().ok_or(io::ErrorKind::NotConnected)?;
+        early.push(rest);
+        let early = early.into_iter().rev().filter(|bytes| !bytes.is_empty()).collect();
+        let between = Between { from, to: self.client, into: self.into, left: self.length };
+        let slipping = Slipping { between, early, _held: held };
+        Ok(Response::from_parts(parts, axum::body::Body::new(slipping)))
+    }
+}
+
+impl Body for Slipping {
+    type Data = Bytes;
+    type Error = io::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, io::Error>>> {
+        if self.between.left == 0 {
+            return Poll::Ready(None);
+        }
+        if let Some(mut bytes) = self.early.pop() {
+            bytes.truncate(usize::try_from(self.between.left).unwrap_or(usize::MAX));
+            self.between.left -= bytes.len() as u64;
+            return Poll::Ready(Some(Ok(Frame::data(bytes))));
+        }
+        self.between.poll(context).map(Some)
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.between.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.between.left)
+    }
+}
+
+/// The body of a large request.
+#[derive(Debug)]
+pub(crate) struct Rising<B> {
+    client: Arc<Passage>,
+    between: Between,
+    /// As hyper reads it, for as long as it has some.
+    body: B,
+    is_dry: bool,
+}
+
+impl<B> Rising<B> {
+    /// A request's body of `length` bytes, on its way from the client to the program.
+    pub(crate) fn new((client, program): (Arc<Passage>, Arc<Passage>), into: OwnedFd, body: B, length: u64) -> Self {
+        client.hold();
+        let from = Socket::Tcp(Arc::clone(&client));
+        Self { client, between: Between { from, to: program, into, left: length }, body, is_dry: false }
+    }
+
+    fn passed(&mut self, bytes: usize) {
+        self.between.left = self.between.left.saturating_sub(bytes as u64);
+    }
+}
+
+impl<B> Drop for Rising<B> {
+    fn drop(&mut self) {
+        self.client.past();
+    }
+}
+
+impl<B: Body<Data = Bytes, Error = axum::Error> + Unpin> Body for Rising<B> {
+    type Data = Bytes;
+    type Error = axum::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
+        if self.between.left == 0 {
+            return Poll::Ready(None);
+        }
+        if !self.is_dry {
+            if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
+                if let Some(Ok(frame)) = &frame {
+                    self.passed(frame.data_ref().map_or(0, Bytes::len));
+                }
+                return Poll::Ready(frame);
+            }
+            ready!(self.client.poll_dry(context));
+            self.is_dry = true;
+        }
+        self.between.poll(context).map(|frame| Some(frame.map_err(axum::Error::new)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.between.left == 0
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        SizeHint::with_exact(self.between.left)
+    }
+}

@@ -1,0 +1,6 @@
+import unittest
+
+
+class Wrong(unittest.TestCase):
+    def test_name(self) -> None:
+        self.assertEqual("atol", "atoll")
