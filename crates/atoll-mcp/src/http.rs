@@ -65,7 +65,7 @@ pub struct Mount {
     known: Mutex<HashMap<String, Known>>,
     /// A clone is held for every client that is not gone yet.
     held: Mutex<Option<mpsc::Sender<()>>>,
-    left: tokio::sync::Mutex<mpsc::Receiver<()>>,
+    left: Mutex<Option<mpsc::Receiver<()>>>,
 }
 
 /// The library's service, which does not say what it is.
@@ -114,7 +114,7 @@ impl Default for Mount {
             service: OnceLock::new(),
             known: Mutex::default(),
             held: Mutex::new(Some(held)),
-            left: tokio::sync::Mutex::new(left),
+            left: Mutex::new(Some(left)),
         }
     }
 }
@@ -215,7 +215,10 @@ impl Mount {
             // One that has ended by itself is as good.
             drop(self.sessions.close_session(&id.into()).await);
         }
-        self.left.lock().await.recv().await;
+        let left = lock(&self.left).take();
+        if let Some(mut left) = left {
+            left.recv().await;
+        }
     }
 }
 
