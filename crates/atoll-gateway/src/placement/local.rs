@@ -71,8 +71,17 @@ impl Local {
         let _turn = self.starting.acquire().await.map_err(|error| failed(&error))?;
         let dir = self.disk.sandbox(name);
         let spare = self.spares.take(is_plain(spec) && !dir.join("storage").exists());
-        let spare = spare.map_or_else(|| Spare::start(&self.options), Ok).map_err(|error| failed(&error))?;
-        let started = spare.serve(spec, &dir).await;
+        let started = match spare {
+            Some(spare) => spare.serve(spec, &dir).await,
+            None => Err(StartError::Failed("there is none".to_owned())),
+        };
+        // One that waited may have died a moment ago, which says nothing about the next.
+        let started = match started {
+            Err(StartError::Failed(_)) => {
+                Spare::start(&self.options).map_err(|error| failed(&error))?.serve(spec, &dir).await
+            }
+            told => told,
+        };
         // Not before: it would be in the way of the one that somebody waits for.
         self.spares.refill();
         let pid = started.map_err(|error| with_last_words(&dir, error))?;

@@ -30,6 +30,14 @@ struct Table {
     all: HashMap<u64, Entry>,
 }
 
+impl Table {
+    /// The command of which nobody has said yet where it runs, if there is only one: what is of no other is its own.
+    fn starting(&self) -> Option<&Entry> {
+        let mut starting = self.all.values().filter(|entry| entry.cgroup.is_none() && entry.warden.is_none());
+        starting.next().filter(|_| starting.next().is_none())
+    }
+}
+
 #[derive(Debug)]
 struct Entry {
     cgroup: Option<u64>,
@@ -83,7 +91,7 @@ impl Commands {
         match table.all.values().find(is_own) {
             Some(entry) => Owner { command: entry.command.clone(), within: entry.within.clone() },
             None => Owner {
-                command: None,
+                command: table.starting().and_then(|entry| entry.command.clone()),
                 within: table.all.values().flat_map(|entry| entry.within.iter().cloned()).collect(),
             },
         }
@@ -220,6 +228,12 @@ mod tests {
         assert!(commands.owner(None, || vec![31, 30]).within.is_empty());
         let owner = commands.owner(Some(7), Vec::new);
         assert_eq!((owner.command, owner.within.len()), (None, 2));
+        let starting = commands.register(&Tree::Warden(1), id("d"), None);
+        let owner = commands.owner(None, || vec![40]);
+        assert_eq!((owner.command, owner.within.len()), (id("d"), 2), "whose else, but nothing is allowed by a guess");
+        let another = commands.register(&Tree::Warden(1), id("e"), None);
+        assert_eq!(commands.owner(None, || vec![40]).command, None);
+        drop((starting, another));
         drop((first, second, third));
         assert!(commands.owner(None, || vec![10]).within.is_empty());
     }
