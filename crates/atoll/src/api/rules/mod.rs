@@ -29,7 +29,7 @@ const BASE64: &str = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2
 
 /// Linux's signals, by name or number.
 const SIGNAL: &str = "^((SIG)?(HUP|INT|QUIT|ILL|TRAP|ABRT|BUS|FPE|KILL|USR1|SEGV|USR2|PIPE|ALRM|TERM|STKFLT|CHLD|CONT\
-    |STOP|TSTP|TTIN|TTOU|URG|XCPU|XFSZ|VTALRM|PROF|WINCH|IO|PWR|SYS)|[1-9]|[1-5][0-9]|6[0-4])$";
+    |STOP|TSTP|TTIN|TTOU|URG|XCPU|XFSZ|VTALRM|PROF|WINCH|IO|PWR|SYS|RTMIN\\+([0-9]|[12][0-9]|30))|[1-9]|[1-5][0-9]|6[0-4])$";
 
 /// What `set -o` knows and a session can begin with.
 const SHELL_OPTIONS: [&str; 23] = [
