@@ -198,7 +198,42 @@ impl Names {
         self.0.is_empty()
     }
 
+    /// The name that begins at this byte.
+    pub(super) fn at(&self, start: usize) -> Option<&CStr> {
+        CStr::from_bytes_until_nul(self.0.get(start..)?).ok()
+    }
+
+    /// Gives away every second name from this byte on, if there are two.
+    pub(super) fn take_half(&mut self, start: usize) -> Option<Self> {
+        let rest = self.0.split_off(start.min(self.0.len()));
+        let mut given = Vec::new();
+        for (index, name) in rest.split_inclusive(|&byte| byte == 0).enumerate() {
+            let to = if index % 2 == 0 { &mut self.0 } else { &mut given };
+            to.extend_from_slice(name);
+        }
+        (!given.is_empty()).then_some(Self(given))
+    }
+
     pub(super) fn iter(&self) -> impl Iterator<Item = &CStr> {
         self.0.split_inclusive(|&byte| byte == 0).filter_map(|name| CStr::from_bytes_with_nul(name).ok())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn half_of_what_is_left_is_given_away_and_none_twice() {
+        let mut names = Names::default();
+        for name in [c"a", c"bb", c"c", c"dd", c"e"] {
+            names.push(name);
+        }
+        let given = names.take_half(2).unwrap();
+        assert!(names.iter().eq([c"a", c"bb", c"dd"]));
+        assert!(given.iter().eq([c"c", c"e"]));
+        assert_eq!(names.at(2), Some(c"bb"));
+        assert!(names.take_half(8).is_none(), "nothing is left");
+        assert_eq!(names.at(8), None);
     }
 }

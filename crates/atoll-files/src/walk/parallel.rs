@@ -59,17 +59,27 @@ impl<V: Visitor> Worker<'_, V> {
 
     fn task(&mut self, task: Task) -> ControlFlow<()> {
         match task {
-            Task::Visit(directory, names) => self.visit_all(&directory, &names),
-            Task::Enter(directory, names) => {
-                for name in names.iter() {
-                    self.unless_stopped()?;
-                    if let Some(entered) = directory.enter(name, self.context) {
-                        self.list(&Arc::new(entered))?;
-                    }
-                }
-                ControlFlow::Continue(())
+            Task::Visit(directory, names) => self.visit_all(&directory, names),
+            Task::Enter(directory, names) => self.enter_all(&directory, names),
+        }
+    }
+
+    /// Reads directories one after the other; half of what is left is for a thread that has nothing to do.
+    fn enter_all(&mut self, directory: &Arc<Directory>, mut names: Names) -> ControlFlow<()> {
+        let mut next = 0;
+        while let Some(name) = names.at(next) {
+            next += name.to_bytes_with_nul().len();
+            self.unless_stopped()?;
+            if let Some(entered) = directory.enter(name, self.context) {
+                self.list(&Arc::new(entered))?;
+            }
+            if self.queue.is_wanted()
+                && let Some(half) = names.take_half(next)
+            {
+                self.leave(directory, half);
             }
         }
+        ControlFlow::Continue(())
     }
 
     /// Reads a directory: what is in it is looked at now or by others, its directories are left in the queue.
@@ -82,7 +92,7 @@ impl<V: Visitor> Worker<'_, V> {
         });
         flow?;
         self.leave(directory, directories);
-        self.visit_all(directory, &files)
+        self.visit_all(directory, files)
     }
 
     fn sort_in(
@@ -117,7 +127,7 @@ impl<V: Visitor> Worker<'_, V> {
     /// Leaves files to others, or looks at them now where too much waits.
     fn share(&mut self, directory: &Arc<Directory>, files: Names) -> ControlFlow<()> {
         match self.queue.push(Task::Visit(Arc::clone(directory), files)) {
-            Err(Task::Visit(directory, files)) => self.visit_all(&directory, &files),
+            Err(Task::Visit(directory, files)) => self.visit_all(&directory, files),
             Ok(()) | Err(Task::Enter(..)) => ControlFlow::Continue(()),
         }
     }
@@ -134,10 +144,18 @@ impl<V: Visitor> Worker<'_, V> {
         }
     }
 
-    fn visit_all(&mut self, directory: &Directory, files: &Names) -> ControlFlow<()> {
-        for name in files.iter() {
+    /// Looks at files one after the other; half of what is left is for a thread that has nothing to do.
+    fn visit_all(&mut self, directory: &Arc<Directory>, mut files: Names) -> ControlFlow<()> {
+        let mut next = 0;
+        while let Some(name) = files.at(next) {
+            next += name.to_bytes_with_nul().len();
             self.unless_stopped()?;
             self.visit(directory, name, EntryKind::File)?;
+            if self.queue.is_wanted()
+                && let Some(half) = files.take_half(next)
+            {
+                self.share(directory, half)?;
+            }
         }
         ControlFlow::Continue(())
     }

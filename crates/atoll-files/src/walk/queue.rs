@@ -1,6 +1,7 @@
 //! What is still to be walked, shared by the threads of one walk: last in, first out, so that a walk goes deep before
 //! it goes wide and holds few directories open.
 
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 
 use super::directory::{Directory, Names};
@@ -38,6 +39,7 @@ struct State {
 pub(super) struct Queue {
     state: Mutex<State>,
     changed: Condvar,
+    idle: AtomicUsize,
 }
 
 impl Queue {
@@ -74,8 +76,15 @@ impl Queue {
                 self.changed.notify_all();
                 return None;
             }
+            self.idle.fetch_add(1, Ordering::Relaxed);
             state = self.changed.wait(state).expect("nobody panics with the lock held");
+            self.idle.fetch_sub(1, Ordering::Relaxed);
         }
+    }
+
+    /// Whether some thread has nothing to do.
+    pub(super) fn is_wanted(&self) -> bool {
+        self.idle.load(Ordering::Relaxed) > 0
     }
 
     /// Ends the walk of every thread.
