@@ -166,7 +166,7 @@ fn cli() {
     let home = tempfile::tempdir().unwrap();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
     let place = home.path().display();
-    let end = "atoll rm box other > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
+    let end = "atoll rm box other > /dev/null 2>&1 || true; atoll serve --stop > /dev/null 2>&1 || true";
     // What is said beside the data would not be told apart from a complaint.
     let script = format!("exec 2>&1; set -eo pipefail; cd {place}; trap '{end}' EXIT\n{}echo all done", script(&file));
     let shown = run(&script, home.path());
@@ -237,7 +237,7 @@ fn ports() {
     let port = std::net::TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/ports.md");
     let place = home.path().display();
-    let end = "kill $FORWARD; atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
+    let end = "kill $FORWARD; atoll rm box > /dev/null 2>&1 || true; atoll serve --stop > /dev/null 2>&1 || true";
     let examples = script(&file).replace("curl -sS", "curl --max-time 30 -sS");
     let script = format!(
         "exec 2>&1; set -eo pipefail; cd {place}; PORT={port}; trap '{end}' EXIT\n{examples}trap - EXIT; echo all done"
@@ -258,7 +258,7 @@ fn files() {
     let home = tempfile::tempdir().unwrap();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/files.md");
     let place = home.path().display();
-    let end = "atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
+    let end = "atoll rm box > /dev/null 2>&1 || true; atoll serve --stop > /dev/null 2>&1 || true";
     let script = format!("exec 2>&1; set -eo pipefail; cd {place}; trap '{end}' EXIT\n{}echo all done", script(&file));
     let shown = run(&script, home.path());
     for expected in [
@@ -279,7 +279,7 @@ fn over_a_box(page: &str, expected: &[&str]) {
     let home = tempfile::tempdir().unwrap();
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs").join(page);
     let place = home.path().display();
-    let end = "atoll rm box > /dev/null 2>&1; atoll serve --stop > /dev/null 2>&1 || true";
+    let end = "atoll rm box > /dev/null 2>&1 || true; atoll serve --stop > /dev/null 2>&1 || true";
     let script = format!("exec 2>&1; set -eo pipefail; cd {place}; trap '{end}' EXIT\n{}echo all done", script(&file));
     let shown = run(&script, home.path());
     for expected in expected {
