@@ -2,6 +2,7 @@
 
 use std::time::{Duration, UNIX_EPOCH};
 
+use atoll_http::percent;
 use atoll_protocol::{FileInfo, FileKind, Timestamp};
 use atoll_runtime::files::{Condition, Facts, FileKind as Kind, Range};
 use axum::extract::FromRequestParts;
@@ -78,44 +79,7 @@ impl<T: DeserializeOwned, S: Sync> FromRequestParts<S> for AtTree<T> {
 
 /// As in forms: `%2F` is a byte, `+` a space. What is no escape stands for itself.
 fn percent_decoded(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let escaped = match (first, tail) {
-            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| high * 16 + low),
-            _ => None,
-        };
-        match escaped {
-            Some(byte) => {
-                bytes.push(byte);
-                rest = &tail[2..];
-            }
-            None => {
-                bytes.push(if *first == b'+' { b' ' } else { *first });
-                rest = tail;
-            }
-        }
-    }
-    bytes
-}
-
-/// A path inside a header: what is neither letter, digit nor `-._~/` is escaped.
-pub(crate) fn percent_encoded(path: &[u8]) -> String {
-    use std::fmt::Write;
-    let mut out = String::with_capacity(path.len());
-    for &byte in path {
-        if byte.is_ascii_alphanumeric() || b"-._~/".contains(&byte) {
-            out.push(char::from(byte));
-        } else {
-            // Writing to a string cannot fail.
-            write!(out, "%{byte:02X}").ok();
-        }
-    }
-    out
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
+    percent::decoded(&text.replace('+', " "))
 }
 
 /// Permission bits as they are written: octal, up to `7777`.
@@ -250,8 +214,8 @@ mod tests {
         assert_eq!(percent_decoded("a%2Fb+c%ff%0A"), b"a/b c\xff\n");
         assert_eq!(percent_decoded("100%/%zz"), b"100%/%zz");
         let odd = b"/a b,c\xff%\n";
-        assert_eq!(percent_encoded(odd), "/a%20b%2Cc%FF%25%0A");
-        assert_eq!(percent_decoded(&percent_encoded(odd)), odd);
+        assert_eq!(percent::encoded(odd), "/a%20b%2Cc%FF%25%0A");
+        assert_eq!(percent_decoded(&percent::encoded(odd)), odd);
     }
 
     #[test]

@@ -2,6 +2,7 @@
 //!
 //! Knows no sandbox, no route and no token.
 
+pub mod percent;
 mod unread;
 
 pub use unread::settle;

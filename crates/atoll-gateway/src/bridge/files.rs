@@ -1,5 +1,6 @@
 //! Files of the workspace, and the workspace as an archive. Bytes go through as they come, both ways.
 
+use atoll_http::percent;
 use atoll_protocol::UnpackReceipt;
 use axum::body::{Body, HttpBody};
 use axum::extract::{Query, Request};
@@ -41,9 +42,9 @@ fn file(uri: &Uri) -> Result<String, Refusal> {
     if rest.is_empty() {
         return Err(Refusal::invalid("the path of the file is empty"));
     }
-    let path = [b"/", workspace::decoded(rest).as_slice()].concat();
+    let path = [b"/", percent::decoded(rest).as_slice()].concat();
     let path = workspace::resolved(&path).ok_or_else(|| Refusal::outside("the path"))?;
-    Ok(workspace::encoded(&path))
+    Ok(percent::encoded(&path))
 }
 
 /// Read a file.
@@ -97,7 +98,7 @@ pub(super) async fn persist(sandbox: Sandbox, Query(pairs): Query<Vec<(String, S
     let mut rest = format!("files/archive?path={}&format=tar", workspace::ROOT);
     for glob in excluded(&pairs)? {
         rest.push_str("&exclude=");
-        rest.push_str(&workspace::encoded(glob.as_bytes()));
+        rest.push_str(&percent::encoded(glob.as_bytes()));
     }
     sandbox.make_sure().await?;
     let response = sandbox.ask(Operation::Persist, sandbox.request(Method::GET, &rest, Body::empty())?).await?;

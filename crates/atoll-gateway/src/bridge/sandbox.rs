@@ -1,6 +1,7 @@
 //! One sandbox as a bridge's request names it, and our own requests to it: they take the way of everybody's, so that
 //! tokens, scopes and limits hold here too.
 
+use atoll_http::percent;
 use atoll_protocol::{CreateSandbox, ErrorAnswer, SandboxName, Verb};
 use axum::body::Body;
 use axum::extract::{FromRequestParts, Request};
@@ -14,7 +15,6 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use super::refusal::{Operation, Refusal};
-use super::workspace;
 use crate::app::App;
 use crate::auth::Caller;
 use crate::routes::extract::Name;
@@ -59,7 +59,7 @@ impl FromRequestParts<App> for Sandbox {
 /// The id in a path below `/v1/sandbox`. By hand: what follows it may be the name of a file, which need not be text.
 fn id(path: &str) -> Result<String, Refusal> {
     let given = path.split('/').nth(1).unwrap_or_default();
-    String::from_utf8(workspace::decoded(given)).map_err(|_| Refusal::invalid("the id is not valid UTF-8"))
+    String::from_utf8(percent::decoded(given)).map_err(|_| Refusal::invalid("the id is not valid UTF-8"))
 }
 
 /// What an answer should be.

@@ -21,32 +21,6 @@ pub(super) fn resolved(path: &[u8]) -> Option<Vec<u8>> {
     is_inside.then(|| [b"/", names.join(&b'/').as_slice()].concat())
 }
 
-/// A path out of a URL, byte by byte. What is no escape stands for itself.
-pub(super) fn decoded(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.as_bytes();
-    while let [first, tail @ ..] = rest {
-        let escaped = match (first, tail) {
-            (b'%', [high, low, ..]) => hex(*high).zip(hex(*low)).map(|(high, low)| high * 16 + low),
-            _ => None,
-        };
-        bytes.push(escaped.unwrap_or(*first));
-        rest = if escaped.is_some() { &tail[2..] } else { tail };
-    }
-    bytes
-}
-
-fn hex(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
-}
-
-/// As the value of a query's parameter.
-pub(super) fn encoded(bytes: &[u8]) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.~/".contains(&byte);
-    let one = |byte: &u8| if is_plain(*byte) { char::from(*byte).to_string() } else { format!("%{byte:02X}") };
-    bytes.iter().map(one).collect()
-}
-
 /// The glob that means exactly this path below the root, and what is below it. `None` for what is no such path.
 pub(super) fn glob(relative: &str) -> Option<String> {
     let names: Vec<&str> = relative.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
@@ -84,15 +58,6 @@ mod tests {
         {
             assert_eq!(of(path), None, "{path}");
         }
-    }
-
-    #[test]
-    fn names_are_bytes() {
-        for bytes in [&b"caf\xe9"[..], b"a b", b"100%", b"\xff\x00+&=?#"] {
-            assert_eq!(decoded(&encoded(bytes)), bytes);
-        }
-        assert_eq!(decoded("a%2Fb%zz%4"), b"a/b%zz%4");
-        assert_eq!(encoded(b"/workspace/a b+c"), "/workspace/a%20b%2Bc");
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Larger things: searching, finding names, editing, patching, and trees as archives.
 
+use atoll_http::percent;
 use atoll_protocol::{
     ArchiveExisting, ArchiveFormat, EditReceipt, EditRequest, ErrorCode, GlobAnswer, GlobRequest, Omitted, PackOptions,
     PatchReceipt, SearchAnswer, SearchLine, SearchRequest, UnpackOptions, UnpackReceipt, given_path,
@@ -237,7 +238,7 @@ fn omitted(omitted: &Omitted) -> HeaderMap {
     if omitted.count > 0 {
         headers.insert("atoll-omitted", HeaderValue::from(omitted.count));
         let first: Vec<String> =
-            omitted.first.iter().take(OMITTED_TOLD).map(|path| file::percent_encoded(&path.bytes())).collect();
+            omitted.first.iter().take(OMITTED_TOLD).map(|path| percent::encoded(&path.bytes())).collect();
         // Escaped, it is always a header; were it none, the count is still told.
         headers.extend(HeaderValue::from_str(&first.join(",")).map(|value| (OMITTED_FIRST, value)));
     }
