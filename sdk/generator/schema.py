@@ -12,6 +12,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Union
 
+# Forms are written part by part, never from one value.
+FORMS = {"UploadForm"}
+
 # Schemas that are sent though no request body names them: they travel in WebSocket frames.
 SENT_IN_FRAMES = ("TerminalCommand", "AttachCommand")
 
@@ -154,7 +157,7 @@ class Unknown(Exception):
 
 def load(path: Path) -> Document:
     raw = json.loads(path.read_text())
-    schemas = raw["components"]["schemas"]
+    schemas = {name: schema for name, schema in raw["components"]["schemas"].items() if name not in FORMS}
     reader = _Reader(schemas)
     for name in schemas:
         reader.define(name)
@@ -210,7 +213,8 @@ def _operations(raw: dict[str, Any]) -> Iterator[dict[str, Any]]:
 
 def _bodies(raw: dict[str, Any]) -> set[str]:
     bodies = (operation.get("requestBody", {}).get("content", {}) for operation in _operations(raw))
-    return {_ref(body["schema"]) for content in bodies for body in content.values() if "$ref" in body.get("schema", {})}
+    named = {_ref(body["schema"]) for content in bodies for body in content.values() if "$ref" in body.get("schema", {})}
+    return named - FORMS
 
 
 def _answers(raw: dict[str, Any]) -> set[str]:

@@ -197,6 +197,8 @@ fn a_form_brings_many_files() {
         assert_eq!(receipt["files"][2]["file"]["path_base64"], "dXAv/w==");
         assert_eq!(read(&f.client, "up/a.txt").await, "one");
         assert_eq!(read(&f.client, "up/d/e.txt").await.len(), 3_000_000);
+        let none = ask(&f.socket(), post(), form(&[])).await;
+        assert_eq!(none.refusal().1, "VALIDATION_FAILED");
         for bad in ["../out", "/etc/x", "a/../../b", ""] {
             let answer = ask(&f.socket(), post(), form(&[part("file", bad, "x")])).await;
             assert_eq!(answer.refusal().0, 400, "{bad}");

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use atoll_protocol::{CreateSandbox, PatchSandbox, SandboxList, SandboxName, SandboxRecord, Verb};
+use atoll_protocol::{CreateSandbox, Isolation, PatchSandbox, SandboxList, SandboxName, SandboxRecord, Verb};
 use axum::extract::{Query, Request, State};
 use axum::response::Response;
 use hyper::{HeaderMap, StatusCode};
@@ -163,6 +163,10 @@ async fn get_or_create(
     asked: CreateSandbox,
 ) -> Result<Response, Error> {
     caller.must(Verb::Admin, name)?;
+    // Without a wall a command has the server's rights, and reads its first token.
+    if asked.isolation == Some(Isolation::None) {
+        caller.must_everywhere(Verb::Admin)?;
+    }
     if app.is_draining() {
         return Err(Error::ShuttingDown);
     }

@@ -6,7 +6,7 @@ use axum::Json;
 use axum::extract::multipart::{Field, Multipart, MultipartError};
 use axum::extract::{FromRequest, Request, State};
 use serde::Deserialize;
-use utoipa::IntoParams;
+use utoipa::{IntoParams, ToSchema};
 
 use super::content::receipt;
 use crate::agent::Agent;
@@ -25,6 +25,18 @@ pub(in crate::routes) struct HowToUpload {
     user: Option<String>,
 }
 
+/// The form; parts of other names are files like those called `file`.
+#[derive(Debug, ToSchema)]
+#[expect(dead_code, reason = "only a description: the form is read part by part")]
+pub(in crate::routes) struct UploadForm {
+    /// Files, each with its path as `filename`.
+    #[schema(value_type = Option<Vec<String>>)]
+    file: (),
+    /// Files, each with its path in base64 as `filename`.
+    #[schema(value_type = Option<Vec<String>>)]
+    file_base64: (),
+}
+
 /// Write many files.
 ///
 /// Each part of the form is a file; its `filename` is the path below the directory, and directories are made as needed. A
@@ -32,7 +44,7 @@ pub(in crate::routes) struct HowToUpload {
 /// one fail, those before it are written and those behind it are not, and the details say how many.
 #[utoipa::path(post, path = "/v1/files/upload", tag = "files", operation_id = "uploadFiles",
     params(("path" = String, Query, description = "The directory; percent-encoded bytes."), HowToUpload),
-    request_body(content = String, content_type = "multipart/form-data"),
+    request_body(content = UploadForm, content_type = "multipart/form-data"),
     responses((status = 200, body = UploadReceipt)))]
 pub(in crate::routes) async fn upload(
     State(agent): State<Agent>,
@@ -52,6 +64,9 @@ pub(in crate::routes) async fn upload(
         let whole = join(&path, &name);
         let written = one(&files, &whole, part).await.map_err(|refusal| refusal.details(so_far(done.len())))?;
         done.push(receipt(&whole, &written));
+    }
+    if done.is_empty() {
+        return Err(Refusal::invalid("the form has no file").hint("give each file as a part with a filename"));
     }
     Ok(Json(UploadReceipt { files: done }))
 }

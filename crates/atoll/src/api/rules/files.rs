@@ -83,6 +83,12 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         ],
         "properties": { "mode": { "pattern": MODE } },
     });
+    let parts = json!({ "type": "array", "minItems": 1, "items": { "type": "string", "format": "binary" } });
+    let form = json!({
+        "anyOf": [{ "required": ["file"] }, { "required": ["file_base64"] }],
+        "properties": { "file": parts, "file_base64": parts },
+        "additionalProperties": parts,
+    });
     let edit = json!({ "properties": { "edits": { "minItems": 1, "maxItems": 1000 } } });
     vec![
         ("WriteFileRequest", at_and(&written)),
@@ -90,6 +96,7 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
         ("ModeRequest", at_and(&mode)),
         ("EditRequest", at_and(&edit)),
         ("EditText", replacement()),
+        ("UploadForm", form),
         ("FromToRequest", from_to),
         ("SymlinkRequest", link),
         (

@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use atoll_protocol::{CreateSandbox, CreateToken, ErrorCode, ExecRequest, SandboxName, Scope, SessionId, Verb};
+use atoll_protocol::{
+    CreateSandbox, CreateToken, ErrorCode, ExecRequest, Isolation, SandboxName, Scope, SessionId, Verb,
+};
 
 use super::{Server, sh, state, wait};
 use crate::harness::Home;
@@ -20,7 +22,11 @@ fn a_token_is_good_for_its_own_sandboxes_and_verbs_only() {
         let (mine, other) = (server.sandbox().await, server.sandbox().await);
         let asked = CreateToken {
             name: "test".to_owned(),
-            scopes: vec![scope(mine.as_str(), &[Verb::Read, Verb::Exec]), scope("other-*", &[Verb::Read])],
+            scopes: vec![
+                scope(mine.as_str(), &[Verb::Read, Verb::Exec]),
+                scope("other-*", &[Verb::Read]),
+                scope("own-*", &[Verb::Admin]),
+            ],
             expires_in_ms: None,
         };
         let made = root.create_token(&asked).await.unwrap();
@@ -35,6 +41,12 @@ fn a_token_is_good_for_its_own_sandboxes_and_verbs_only() {
         forbidden(client.stop_sandbox(&mine).await.map(drop));
         forbidden(client.create_sandbox(&CreateSandbox { name: Some(other), ..Default::default() }).await.map(drop));
         forbidden(client.create_sandbox(&CreateSandbox::default()).await.map(drop));
+        let unwalled = CreateSandbox {
+            name: Some(SandboxName::new("own-1").unwrap()),
+            isolation: Some(Isolation::None),
+            ..Default::default()
+        };
+        forbidden(client.create_sandbox(&unwalled).await.map(drop));
         forbidden(client.create_token(&asked).await.map(drop));
         let session = SessionId::new("s").unwrap();
         forbidden(client.inside(&SandboxName::new("other-1").unwrap()).session_snapshot(&session).await.map(drop));
