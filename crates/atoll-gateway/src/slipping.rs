@@ -6,13 +6,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
+use atoll_http::{Passage, stand_in};
+use axum::extract::Request;
 use axum::response::Response;
 use bytes::Bytes;
 use hyper::Version;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
-use crate::lines::{Line, Socket};
-use crate::passage::{Passage, STAND_IN};
+use crate::lines::Line;
 use crate::proxy::Held;
 
 /// Answers below this are as fast copied.
@@ -24,7 +25,7 @@ pub(crate) const LARGE_UP: u64 = 8 * 1024 * 1024;
 /// From one connection to another, so many bytes.
 #[derive(Debug)]
 struct Between {
-    from: Socket,
+    from: Arc<Passage>,
     to: Arc<Passage>,
     into: OwnedFd,
     left: u64,
@@ -33,12 +34,12 @@ struct Between {
 impl Between {
     /// The next piece, while there is one to come.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Frame<Bytes>>> {
-        match ready!(self.to.poll_fill(context, &self.from, &self.into, self.left))? {
+        match ready!(self.to.poll_fill(context, &*self.from, &self.into, self.left))? {
             // Less than was promised: nobody must take it for all.
             0 => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
             moved => {
                 self.left = self.left.saturating_sub(moved as u64);
-                Poll::Ready(Ok(Frame::data(Bytes::from_static(&STAND_IN[..moved]))))
+                Poll::Ready(Ok(Frame::data(stand_in(moved))))
             }
         }
     }
@@ -72,7 +73,7 @@ pub(crate) fn room(
     spoken: Version,
 ) -> Option<Room> {
     let length = response.body().size_hint().exact().filter(|length| *length >= LARGE)?;
-    if !line.is_socket() || client.is_held() || spoken != Version::HTTP_11 {
+    if line.passage().is_none() || client.is_held() || spoken != Version::HTTP_11 {
         return None;
     }
     Some(Room { client: Arc::clone(client), into: client.open()?, length })
@@ -91,7 +92,7 @@ impl Room {
     pub(crate) fn pass(self, line: Line, response: hyper::Response<Incoming>, held: Held) -> io::Result<Response> {
         let (parts, mut body) = response.into_parts();
         let mut early = take_early(&mut body);
-        let (from, rest) = line.into_socket().ok_or(io::ErrorKind::NotConnected)?;
+        let (from, rest) = line.into_passage().ok_or(io::ErrorKind::NotConnected)?;
         early.push(rest);
         let early = early.into_iter().rev().filter(|bytes| !bytes.is_empty()).collect();
         let between = Between { from, to: self.client, into: self.into, left: self.length };
@@ -128,9 +129,21 @@ impl Body for Slipping {
     }
 }
 
+/// The request, with a body of which bytes are seen by nobody if they can go past us.
+pub(crate) fn rise(client: &Arc<Passage>, line: &Line, request: Request) -> Request {
+    let length = request.body().size_hint().exact();
+    let way = line.passage().and_then(|other| Some((Arc::clone(other), other.open()?))).zip(length);
+    match way {
+        Some(((other, into), length)) => {
+            request.map(|body| axum::body::Body::new(Rising::new((Arc::clone(client), other), into, body, length)))
+        }
+        None => request,
+    }
+}
+
 /// The body of a large request.
 #[derive(Debug)]
-pub(crate) struct Rising<B> {
+struct Rising<B> {
     client: Arc<Passage>,
     between: Between,
     /// As hyper reads it, for as long as it has some.
@@ -139,11 +152,11 @@ pub(crate) struct Rising<B> {
 }
 
 impl<B> Rising<B> {
-    /// A request's body of `length` bytes, on its way from the client to the program.
-    pub(crate) fn new((client, program): (Arc<Passage>, Arc<Passage>), into: OwnedFd, body: B, length: u64) -> Self {
+    /// A request's body of `length` bytes, on its way from the client to who is asked.
+    fn new((client, other): (Arc<Passage>, Arc<Passage>), into: OwnedFd, body: B, length: u64) -> Self {
         client.hold();
-        let from = Socket::Tcp(Arc::clone(&client));
-        Self { client, between: Between { from, to: program, into, left: length }, body, is_dry: false }
+        let from = Arc::clone(&client);
+        Self { client, between: Between { from, to: other, into, left: length }, body, is_dry: false }
     }
 
     fn passed(&mut self, bytes: usize) {

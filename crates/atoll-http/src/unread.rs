@@ -32,6 +32,10 @@ pub async fn settle(request: Request, next: Next) -> Response {
     let (sender, mut left) = oneshot::channel();
     let watched = |body| Body::new(Watched { body, left: Some(sender) });
     let mut response = next.run(request.map(watched)).await;
+    // Who says so by itself has read all that it will.
+    if response.headers().get(CONNECTION).is_some_and(|value| value == "close") {
+        return response;
+    }
     let is_read = match left.try_recv() {
         Ok(Left::Nothing) => true,
         Ok(Left::Rest(body)) => is_drained(body).await,
