@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
-use atoll_http::{Passage, stand_in};
+use atoll_http::{Passage, Tap, stand_in};
 use axum::extract::Request;
 use axum::response::Response;
 use bytes::Bytes;
@@ -135,7 +135,8 @@ pub(crate) fn rise(client: &Arc<Passage>, line: &Line, request: Request) -> Requ
     let way = line.passage().and_then(|other| Some((Arc::clone(other), other.open()?))).zip(length);
     match way {
         Some(((other, into), length)) => {
-            request.map(|body| axum::body::Body::new(Rising::new((Arc::clone(client), other), into, body, length)))
+            let tapped = |body| Rising { tap: Tap::new(Arc::clone(client), body, length), to: other, into };
+            request.map(|body| axum::body::Body::new(tapped(body)))
         }
         None => request,
     }
@@ -143,34 +144,13 @@ pub(crate) fn rise(client: &Arc<Passage>, line: &Line, request: Request) -> Requ
 
 /// The body of a large request.
 #[derive(Debug)]
-struct Rising<B> {
-    client: Arc<Passage>,
-    between: Between,
-    /// As hyper reads it, for as long as it has some.
-    body: B,
-    is_dry: bool,
+struct Rising {
+    tap: Tap,
+    to: Arc<Passage>,
+    into: OwnedFd,
 }
 
-impl<B> Rising<B> {
-    /// A request's body of `length` bytes, on its way from the client to who is asked.
-    fn new((client, other): (Arc<Passage>, Arc<Passage>), into: OwnedFd, body: B, length: u64) -> Self {
-        client.hold();
-        let from = Arc::clone(&client);
-        Self { client, between: Between { from, to: other, into, left: length }, body, is_dry: false }
-    }
-
-    fn passed(&mut self, bytes: usize) {
-        self.between.left = self.between.left.saturating_sub(bytes as u64);
-    }
-}
-
-impl<B> Drop for Rising<B> {
-    fn drop(&mut self) {
-        self.client.past();
-    }
-}
-
-impl<B: Body<Data = Bytes, Error = axum::Error> + Unpin> Body for Rising<B> {
+impl Body for Rising {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -178,27 +158,22 @@ impl<B: Body<Data = Bytes, Error = axum::Error> + Unpin> Body for Rising<B> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if self.between.left == 0 {
+        let Self { tap, to, into } = &mut *self;
+        if let Some(early) = ready!(tap.poll_early(context)) {
+            return Poll::Ready(Some(early.map(Frame::data)));
+        }
+        if tap.left() == 0 {
             return Poll::Ready(None);
         }
-        if !self.is_dry {
-            if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
-                if let Some(Ok(frame)) = &frame {
-                    self.passed(frame.data_ref().map_or(0, Bytes::len));
-                }
-                return Poll::Ready(frame);
-            }
-            ready!(self.client.poll_dry(context));
-            self.is_dry = true;
-        }
-        self.between.poll(context).map(|frame| Some(frame.map_err(axum::Error::new)))
+        let moved = ready!(tap.poll_rest(context, |context, from, most| to.poll_fill(context, from, into, most)));
+        Poll::Ready(Some(moved.map(|moved| Frame::data(stand_in(moved))).map_err(axum::Error::new)))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.between.left == 0
+        self.tap.left() == 0
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.between.left)
+        SizeHint::with_exact(self.tap.left())
     }
 }

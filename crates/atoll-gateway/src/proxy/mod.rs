@@ -15,7 +15,7 @@ use atoll_protocol::{SandboxName, Verb};
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::response::Response;
-use hyper::header::{CONNECTION, CONTENT_TYPE, HeaderValue};
+use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, Method, StatusCode, Uri, Version};
 
 pub(crate) use body::{Held, Passing};
@@ -118,9 +118,6 @@ impl Way<'_> {
             && let Some(room) = slipping::room(passage, &line, &response, self.came_by)
         {
             return room.pass(line, response, held).map_err(|error| self.broke(&error));
-        }
-        if self.passage.as_ref().is_some_and(|client| client.is_held()) {
-            response.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         let until = is_endless(response.headers()).then(|| self.app.drained());
         let lines = Arc::clone(&self.handle.lines);

@@ -2,7 +2,7 @@
 //! said by somebody inside: sizes are bounded, and what makes no sense ends the request.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
@@ -11,7 +11,8 @@ use atoll_files::ask::{Ask, FRAME_MAX, FrameKind, HEADER, Told, header, parse_he
 use atoll_files::{Failure, Kind};
 use atoll_isolation::wire::Wire;
 use bytes::{Buf, Bytes, BytesMut};
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, ReadBuf};
+use rustix::pipe::{SpliceFlags, splice};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::UnixStream;
 
 use super::worker::{Use, Workers};
@@ -106,6 +107,25 @@ impl Call {
             }
         }
         Ok(())
+    }
+
+    /// Sends data that is in a pipe: so many bytes, at most [`FRAME_MAX`], which nobody copies.
+    pub(super) async fn send_piped(&mut self, out: &OwnedFd, length: usize) -> Result<(), Error> {
+        let stream = self.stream()?;
+        let sent = async {
+            stream.write_all(&header(FrameKind::Data, length)).await?;
+            let mut left = length;
+            while left > 0 {
+                let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
+                let moved = || Ok(splice(out, None, &*stream, None, left, flags)?);
+                left -= stream.async_io(Interest::WRITABLE, moved).await?;
+            }
+            io::Result::Ok(())
+        };
+        match sent.await {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.why().await),
+        }
     }
 
     /// All data was sent.

@@ -1,6 +1,7 @@
 //! Bytes of files, out of the sandbox and into it, as they come.
 
 use std::io;
+use std::os::fd::OwnedFd;
 use std::task::{Context, Poll, ready};
 
 use atoll_files::Facts;
@@ -128,6 +129,11 @@ impl Upload {
     /// Adds bytes.
     pub async fn send(&mut self, bytes: &[u8]) -> Result<(), Error> {
         self.call.send(bytes).await
+    }
+
+    /// Adds bytes that are in a pipe: so many, and at most a mebibyte.
+    pub async fn send_piped(&mut self, out: &OwnedFd, length: usize) -> Result<(), Error> {
+        self.call.send_piped(out, length).await
     }
 
     /// Waits for the refusal of what was begun; ready only if there is one. Nothing is lost if the wait is given up.

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use atoll_http::Passage;
+use atoll_http::{Passage, Pipe, Tap};
 use atoll_protocol::{Encoding, ErrorCode, FileText, WriteFileRequest, WriteReceipt, given_path};
 use atoll_runtime::Error;
 use atoll_runtime::files::{Condition, Content, Files, ReadOptions, Reading, Upload, WHOLE_MAX, WriteOptions, Written};
@@ -32,6 +32,9 @@ const SMALL: u64 = 64 * 1024;
 
 /// What goes past us: less is as fast copied.
 const LARGE: u64 = 1024 * 1024;
+
+/// What comes past us: with less, the connection is better kept for the next request.
+const LARGE_UP: u64 = 8 * 1024 * 1024;
 
 /// What is read of a body after it was refused, and for how long.
 const UNREAD_MAX: usize = 256 * 1024 * 1024;
@@ -212,6 +215,7 @@ pub(in crate::routes) async fn write(
     State(agent): State<Agent>,
     AtPath { path, rest: how }: AtPath<HowToWrite>,
     headers: HeaderMap,
+    passage: Option<Extension<Arc<Passage>>>,
     mut body: Body,
 ) -> Result<Response, Refusal> {
     let HowToWrite { mode, parents, append, user } = how;
@@ -226,8 +230,39 @@ pub(in crate::routes) async fn write(
         Ok(upload) => upload,
         Err(error) => return Err(refused(&mut body, error).await),
     };
-    pour(&mut body, &mut upload).await?;
+    let length = body.size_hint().exact().filter(|length| *length >= LARGE_UP);
+    if let (Some(Extension(client)), Some(length)) = (passage, length) {
+        pour_past(&mut Tap::new(client, body, length), &mut upload).await?;
+    } else {
+        pour(&mut body, &mut upload).await?;
+    }
     Ok(written(&path, &upload.finish().await?))
+}
+
+/// The same as [`pour`] with bytes that go past us.
+async fn pour_past(tap: &mut Tap, upload: &mut Upload) -> Result<(), Refusal> {
+    while let Some(bytes) = std::future::poll_fn(|context| tap.poll_early(context)).await {
+        let bytes = bytes.map_err(broke_off)?;
+        if let Err(error) = upload.send(&bytes).await {
+            return Err(refused_past(tap, error).await);
+        }
+    }
+    let pipe = Pipe::new().map_err(broke_off)?;
+    while tap.left() > 0 {
+        let moved = tokio::select! {
+            biased;
+            moved = tap.fill(&pipe) => moved.map_err(broke_off)?,
+            error = upload.refused() => return Err(refused_past(tap, error).await),
+        };
+        if let Err(error) = upload.send_piped(&pipe.out, moved).await {
+            return Err(refused_past(tap, error).await);
+        }
+    }
+    Ok(())
+}
+
+fn broke_off(error: impl std::fmt::Display) -> Refusal {
+    Refusal::invalid(format!("the body broke off: {error}"))
 }
 
 /// Sends a body on as it comes; a refusal is told before the rest of it is there.
@@ -250,6 +285,11 @@ async fn pour(body: &mut Body, upload: &mut Upload) -> Result<(), Refusal> {
 pub(super) async fn refused(body: &mut Body, error: Error) -> Refusal {
     let rest = Limited::new(body, UNREAD_MAX);
     drop(tokio::time::timeout(UNREAD_WITHIN, swallow(rest)).await);
+    error.into()
+}
+
+async fn refused_past(tap: &mut Tap, error: Error) -> Refusal {
+    drop(tokio::time::timeout(UNREAD_WITHIN, tap.swallow(UNREAD_MAX as u64)).await);
     error.into()
 }
 
