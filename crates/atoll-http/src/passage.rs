@@ -247,7 +247,7 @@ impl AsyncRead for Slipway {
         }
         loop {
             ready!(stream.poll_ready(context))?;
-            match stream.try_read_buf(buffer) {
+            match stream.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 read => return Poll::Ready(read.map(drop)),
             }
