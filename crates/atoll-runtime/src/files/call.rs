@@ -15,6 +15,7 @@ use rustix::pipe::{SpliceFlags, splice};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::UnixStream;
 
+use super::transfer::Pass;
 use super::worker::{Use, Workers};
 use crate::Error;
 use crate::shared::Shared;
@@ -159,13 +160,8 @@ impl Call {
         }
     }
 
-    /// What the worker says next, of which data may be moved by `pass` from the connection to where it is wanted: it is
-    /// given the connection and how many bytes it may move, and tells how many it has. Only what comes is waited for.
-    pub(super) fn poll_pass(
-        &mut self,
-        context: &mut Context<'_>,
-        pass: &mut dyn FnMut(&mut Context<'_>, &UnixStream, usize) -> Poll<io::Result<usize>>,
-    ) -> Poll<Result<Passed, Error>> {
+    /// What the worker says next, of which data may be moved by `pass` from the connection to where it is wanted.
+    pub(super) fn poll_pass(&mut self, context: &mut Context<'_>, pass: &mut Pass<'_>) -> Poll<Result<Passed, Error>> {
         loop {
             if self.left > 0 && self.buffer.is_empty() {
                 let stream = self.stream.as_ref().ok_or_else(lost)?;

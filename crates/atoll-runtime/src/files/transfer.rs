@@ -50,6 +50,9 @@ impl Reading {
     }
 }
 
+/// Moves bytes off the connection that they come by: it is given that, and how many it may move, and tells how many it has.
+pub type Pass<'a> = dyn FnMut(&mut Context<'_>, &UnixStream, usize) -> Poll<io::Result<usize>> + 'a;
+
 /// Some of a file.
 #[derive(Debug)]
 pub enum Piece {
@@ -60,14 +63,9 @@ pub enum Piece {
 }
 
 impl Content {
-    /// The next bytes, of which most are moved by `pass` off the connection that they come by, so that nobody copies them
-    /// here: it is given the connection and how many it may move, and tells how many it has. `None` at the end. Never more
+    /// The next bytes, of which most are moved by `pass`, so that nobody copies them here; `None` at the end. Never more
     /// than was announced, and less is an error.
-    pub fn poll_pass(
-        &mut self,
-        context: &mut Context<'_>,
-        pass: &mut dyn FnMut(&mut Context<'_>, &UnixStream, usize) -> Poll<io::Result<usize>>,
-    ) -> Poll<Result<Option<Piece>, Error>> {
+    pub fn poll_pass(&mut self, context: &mut Context<'_>, pass: &mut Pass<'_>) -> Poll<Result<Option<Piece>, Error>> {
         let (piece, length) = match ready!(self.call.poll_pass(context, pass))? {
             Passed::Moved(moved) => (Piece::Moved(moved), moved),
             Passed::Frame(Frame::Data(bytes)) => {
@@ -87,7 +85,7 @@ impl Content {
                 self.count(bytes.len())?;
                 Ok(Some(bytes))
             }
-            last => self.ended(&last).map(|()| None),
+            last @ (Frame::End | Frame::Told(_)) => self.ended(&last).map(|()| None),
         }
     }
 
