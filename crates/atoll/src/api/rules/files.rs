@@ -54,7 +54,6 @@ pub(super) fn everywhere() -> Vec<Everywhere> {
     vec![
         ("query", "path", path()),
         ("query", "mode", json!({ "pattern": MODE })),
-        ("query", "after", json!({ "pattern": BASE64 })),
         ("query", "depth", json!({ "minimum": 1, "maximum": 256 })),
         ("query", "include", globs()),
         ("query", "exclude", globs()),

@@ -76,6 +76,8 @@ pub(super) fn add(document: &mut Value) {
     }
     let everywhere = [numbers(), files::everywhere(), network::everywhere()].concat();
     wherever(&mut document["paths"], &everywhere);
+    let schemas = document["components"]["schemas"].clone();
+    spelled_out(&mut document["paths"], &schemas);
     for (operation, body) in bodies() {
         let place = document.pointer_mut(&format!("{operation}/requestBody{}", super::made::JSON_SCHEMA));
         *place.unwrap_or_else(|| panic!("nothing is at {operation}")) = body;
@@ -101,6 +103,22 @@ fn wherever(value: &mut Value, rules: &[Everywhere]) {
             }
         }
         Value::Array(all) => all.iter_mut().for_each(|value| wherever(value, rules)),
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
+    }
+}
+
+/// Paths and queries are text: what a part of them stands for is said where it is, so that nobody takes `false` for
+/// something else than a name.
+fn spelled_out(value: &mut Value, schemas: &Value) {
+    match value {
+        Value::Object(object) if matches!(object.get("in").and_then(Value::as_str), Some("query" | "path")) => {
+            let named = object["schema"].get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
+            if let Some(schema) = named.map(|name| schemas[name].clone()) {
+                object["schema"] = schema;
+            }
+        }
+        Value::Object(object) => object.values_mut().for_each(|value| spelled_out(value, schemas)),
+        Value::Array(all) => all.iter_mut().for_each(|value| spelled_out(value, schemas)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -290,6 +308,7 @@ fn parameters() -> Vec<(&'static str, &'static str, Value)> {
     const PROCESS_OUTPUT: &str = "/paths/~1v1~1sandboxes~1{name}~1processes~1{id}~1output/get";
     const TERMINAL_OUTPUT: &str = "/paths/~1v1~1sandboxes~1{name}~1terminals~1{id}~1output/get";
     const TERMINAL_ATTACH: &str = "/paths/~1v1~1sandboxes~1{name}~1terminals~1{id}~1attach/get";
+    const FILES: &str = "/paths/~1v1~1sandboxes~1{name}~1files~1list/get";
     let label = json!({ "items": { "pattern": "=" } });
     let page = json!({ "minimum": 1, "maximum": 16 * 1024 * 1024 });
     // White space around it is no part of a header's value (RFC 9110, 5.5).
@@ -298,6 +317,7 @@ fn parameters() -> Vec<(&'static str, &'static str, Value)> {
         ("/paths/~1v1~1sandboxes/get", "label", label.clone()),
         ("/paths/~1v1~1sandboxes/post", "idempotency-key", key),
         (PROCESSES, "label", label),
+        (FILES, "after", json!({ "pattern": BASE64 })),
         (PROCESS_OUTPUT, "limit", page.clone()),
         (TERMINAL_OUTPUT, "limit", page),
         (TERMINAL_ATTACH, "cols", json!({ "minimum": 1, "maximum": 1000, "format": "uint16" })),
