@@ -335,7 +335,7 @@ fn bodies() -> Vec<(&'static str, Value)> {
     let mut queued = command.clone();
     merge(&mut queued, &json!({ "properties": { "restart": { "enum": ["never"] }, "ready": nothing() } }));
     let begun = json!({ "properties": { "env": { "propertyNames": { "pattern": SHELL_VARIABLE } } } });
-    let at_terminal = json!({ "properties": { "for": { "not": { "required": ["port"] } } } });
+    let at_terminal = json!({ "properties": { "for": { "not": { "type": "object", "required": ["port"] } } } });
     let named = json!({ "properties": { "name": { "type": "null", "description": "The path has it." } } });
     vec![
         ("/paths/~1v1~1sandboxes~1{name}/put", narrower("CreateSandbox", named)),
