@@ -60,8 +60,10 @@ impl Secret {
         if !(VALUE_MIN..=VALUE_MAX).contains(&given.value.len()) {
             return wrong(format!("its value must have {VALUE_MIN} to {VALUE_MAX} bytes"));
         }
-        if HeaderValue::from_str(&given.value).is_err() || given.value.trim() != given.value {
-            return wrong("its value has something that cannot stand in a header".to_owned());
+        // Other letters could come back in many spellings, of which only one would be found.
+        let is_plain = given.value.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        if !is_plain || given.value.trim() != given.value {
+            return wrong("its value must be of printable ASCII letters, without space around it".to_owned());
         }
         for (what, list) in [("hosts", &given.hosts), ("headers", &given.headers)] {
             if !(1..=PLACES_MAX).contains(&list.len()) {
@@ -296,6 +298,8 @@ mod tests {
             PutSecret { value: "short".to_owned(), ..good() },
             PutSecret { value: "real-value\r\nx: y".to_owned(), ..good() },
             PutSecret { value: " real-value-123".to_owned(), ..good() },
+            PutSecret { value: "real-value-1é3".to_owned(), ..good() },
+            PutSecret { value: "real-value\t123".to_owned(), ..good() },
             PutSecret { hosts: Vec::new(), ..good() },
             PutSecret { hosts: vec!["*.api.test".to_owned()], ..good() },
             PutSecret { hosts: vec!["10.0.0.1".to_owned()], ..good() },
