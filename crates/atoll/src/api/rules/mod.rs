@@ -336,7 +336,7 @@ fn bodies() -> Vec<(&'static str, Value)> {
     merge(&mut queued, &json!({ "properties": { "restart": { "enum": ["never"] }, "ready": nothing() } }));
     let begun = json!({ "properties": { "env": { "propertyNames": { "pattern": SHELL_VARIABLE } } } });
     let at_terminal = json!({ "properties": { "for": { "not": { "type": "object", "required": ["port"] } } } });
-    let named = json!({ "properties": { "name": { "type": "null", "description": "The path has it." } } });
+    let named = json!({ "properties": { "name": { "description": "The path has it; none, or the same." } } });
     vec![
         ("/paths/~1v1~1sandboxes~1{name}/put", narrower("CreateSandbox", named)),
         ("/paths/~1v1~1sandboxes~1{name}~1terminals~1{id}~1wait/post", narrower("WaitRequest", at_terminal)),
