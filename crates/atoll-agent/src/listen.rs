@@ -7,9 +7,10 @@ use std::os::unix::fs::{FileTypeExt, MetadataExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+use atoll_http::Stream;
 use rustix::fs::Mode;
 use rustix::net::{AddressFamily, SocketAddrUnix, SocketFlags, SocketType};
-use tokio::net::{TcpListener, TcpStream, UnixListener, UnixStream};
+use tokio::net::{TcpListener, UnixListener};
 
 use crate::auth::Token;
 
@@ -29,13 +30,6 @@ pub struct Listener {
 pub(crate) enum Socket {
     Unix { listener: UnixListener, _file: SocketFile },
     Tcp { listener: TcpListener, token: Token },
-}
-
-/// A connection.
-#[derive(Debug)]
-pub(crate) enum Connection {
-    Unix(UnixStream),
-    Tcp(TcpStream),
 }
 
 impl Listener {
@@ -73,9 +67,9 @@ impl Listener {
 }
 
 impl Socket {
-    pub(crate) async fn accept(&self) -> io::Result<Connection> {
+    pub(crate) async fn accept(&self) -> io::Result<Stream> {
         match self {
-            Self::Unix { listener, .. } => listener.accept().await.map(|(stream, _)| Connection::Unix(stream)),
+            Self::Unix { listener, .. } => listener.accept().await.map(|(stream, _)| Stream::Unix(stream)),
             Self::Tcp { listener, .. } => {
                 let (stream, _) = listener.accept().await?;
                 // Keys and their echoes are small and must not wait for more.
@@ -83,7 +77,7 @@ impl Socket {
                 // A client whose machine is gone says nothing: without this its connection would stay for ever.
                 rustix::net::sockopt::set_socket_keepalive(&stream, true)?;
                 rustix::net::sockopt::set_tcp_keepidle(&stream, KEEPALIVE_AFTER)?;
-                Ok(Connection::Tcp(stream))
+                Ok(Stream::Tcp(stream))
             }
         }
     }

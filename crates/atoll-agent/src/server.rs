@@ -1,20 +1,26 @@
 //! Serving: connections in, requests to the routes, and an orderly end. HTTP/1.1 and h2c alike, by their first bytes.
 
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
+use atoll_http::{Passage, Slipway, Stream};
 use axum::Router;
+use axum::body::Body;
+use axum::response::Response;
+use http::{Request, Version};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
-use hyper_util::service::TowerToHyperService;
-use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tower_service::Service;
 
 use crate::agent::Agent;
 use crate::app;
-use crate::listen::{Connection, Listener, Socket};
+use crate::listen::{Listener, Socket};
 
 /// Connections at once. Each costs some memory and a descriptor; clients beyond wait to be accepted.
 const CONNECTIONS_MAX: usize = 4096;
@@ -55,10 +61,7 @@ async fn keep_open(agent: Agent, socket: Socket, room: Arc<Semaphore>) {
         let Some((connection, place)) = accepted else { continue };
         let (agent, router) = (agent.clone(), router.clone());
         connections.spawn(async move {
-            match connection {
-                Connection::Unix(stream) => talk(stream, router, agent).await,
-                Connection::Tcp(stream) => talk(stream, router, agent).await,
-            }
+            talk(Slipway::new(connection), router, agent).await;
             drop(place);
         });
     }
@@ -66,7 +69,7 @@ async fn keep_open(agent: Agent, socket: Socket, room: Arc<Semaphore>) {
     drop(timeout(LAST_ANSWERS, async { while connections.join_next().await.is_some() {} }).await);
 }
 
-async fn next(socket: &Socket, room: &Arc<Semaphore>) -> Option<(Connection, tokio::sync::OwnedSemaphorePermit)> {
+async fn next(socket: &Socket, room: &Arc<Semaphore>) -> Option<(Stream, tokio::sync::OwnedSemaphorePermit)> {
     let place = Arc::clone(room).acquire_owned().await.ok()?;
     match socket.accept().await {
         Ok(connection) => Some((connection, place)),
@@ -78,12 +81,13 @@ async fn next(socket: &Socket, room: &Arc<Semaphore>) -> Option<(Connection, tok
 }
 
 /// One connection, until the client leaves or the sandbox is stopped and the answer on its way is told.
-async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, router: Router, agent: Agent) {
+async fn talk(slipway: Slipway, router: Router, agent: Agent) {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
     builder.http2().timer(TokioTimer::new());
-    let service = TowerToHyperService::new(router);
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
+    let passage = slipway.passage();
+    let service = service_fn(move |request| answer(router.clone(), Arc::clone(&passage), request));
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(slipway), service);
     tokio::pin!(connection);
     tokio::select! {
         // A client that breaks off is no event of ours.
@@ -91,4 +95,17 @@ async fn talk(stream: impl AsyncRead + AsyncWrite + Unpin + Send + 'static, rout
         () = agent.stopped() => connection.as_mut().graceful_shutdown(),
     }
     drop(connection.await);
+}
+
+/// Answers one request. Over HTTP/2 a connection is shared, and bodies cannot go past us on it.
+fn answer(
+    mut router: Router,
+    passage: Arc<Passage>,
+    request: Request<Incoming>,
+) -> impl Future<Output = Result<Response, Infallible>> {
+    let mut request = request.map(Body::new);
+    if request.version() == Version::HTTP_11 {
+        request.extensions_mut().insert(passage);
+    }
+    router.call(request)
 }

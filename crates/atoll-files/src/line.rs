@@ -1,7 +1,7 @@
 //! The worker's end of a connection: frames in, frames out, and whether anybody still listens.
 
 use std::fs::File;
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::net::Shutdown;
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use atoll_isolation::wire::Wire;
 use rustix::event::{PollFd, PollFlags, Timespec};
+use rustix::io::Errno;
 use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
 
 use crate::ask::{Ask, FRAME_MAX, FrameKind, HEADER, Told, header, parse_header};
@@ -80,6 +81,34 @@ impl Line {
         let count = self.some(&mut buffer[..want])?;
         self.left -= count;
         Ok(count)
+    }
+
+    /// Moves data that comes with the question into a file, if much of it is still to come; 0 if it is not, or cannot be
+    /// moved. The kernel takes it from the socket by reference, and copies it once.
+    pub(crate) fn data_into(&mut self, file: &File, path: &[u8]) -> Result<usize> {
+        if self.left < AHEAD || !self.waiting().is_empty() || !self.has_pipe() {
+            return Ok(0);
+        }
+        let Some(pipe) = &self.pipe else { return Ok(0) };
+        let count = match splice(&*self.socket, None, &pipe.into, None, self.left, SpliceFlags::MOVE) {
+            Err(Errno::INTR) => return Ok(0),
+            Ok(0) | Err(_) => return Err(broken()),
+            Ok(count) => count,
+        };
+        self.left -= count;
+        let written = pipe.empty_into(file, count).at(path);
+        if written.is_err() {
+            // What is left in it belongs to nobody.
+            self.pipe = None;
+        }
+        written.map(|()| count)
+    }
+
+    fn has_pipe(&mut self) -> bool {
+        if self.pipe.is_none() {
+            self.pipe = Pipe::new().ok();
+        }
+        self.pipe.is_some()
     }
 
     /// Whether all data of the question, to its end, is here already.
@@ -177,13 +206,8 @@ impl Line {
     /// Sends up to `length` bytes of a file from `offset` on, by reference: the kernel moves its pages into the socket.
     /// Returns how many there were; `None` if the file has no pages to be moved.
     pub(crate) fn send_pages(&mut self, file: &File, offset: u64, length: u64) -> Result<Option<usize>> {
-        let pipe = match &self.pipe {
-            Some(pipe) => pipe,
-            None => match Pipe::new() {
-                Ok(pipe) => self.pipe.insert(pipe),
-                Err(_) => return Ok(None),
-            },
-        };
+        self.has_pipe();
+        let Some(pipe) = &self.pipe else { return Ok(None) };
         let want = usize::try_from(length).unwrap_or(FRAME_MAX).min(FRAME_MAX);
         let mut from = offset;
         let moved = match splice(file, Some(&mut from), &pipe.into, None, want, SpliceFlags::MOVE) {
@@ -204,7 +228,7 @@ impl Line {
         let Some(pipe) = &self.pipe else { return Ok(()) };
         while left > 0 {
             match splice(&pipe.out, None, &*self.socket, None, left, SpliceFlags::MOVE) {
-                Err(rustix::io::Errno::INTR) => {}
+                Err(Errno::INTR) => {}
                 Ok(0) | Err(_) => return Err(self.hang_up()),
                 Ok(count) => left -= count,
             }
@@ -257,6 +281,30 @@ impl Pipe {
         // A smaller one does as well, in more steps.
         fcntl_setpipe_size(&into, FRAME_MAX).ok();
         Ok(Self { out, into })
+    }
+
+    fn empty_into(&self, file: &File, mut left: usize) -> io::Result<()> {
+        while left > 0 {
+            match splice(&self.out, None, file, None, left, SpliceFlags::MOVE) {
+                Err(Errno::INTR) => {}
+                // Files of this kind take no pages.
+                Err(Errno::INVAL) => return self.copy_into(file, left),
+                Ok(0) => return Err(io::ErrorKind::WriteZero.into()),
+                moved => left -= moved?,
+            }
+        }
+        Ok(())
+    }
+
+    fn copy_into(&self, mut file: &File, mut left: usize) -> io::Result<()> {
+        let mut buffer = vec![0; left.min(TOGETHER)];
+        while left > 0 {
+            let want = left.min(buffer.len());
+            let count = rustix::io::read(&self.out, &mut buffer[..want])?;
+            file.write_all(&buffer[..count])?;
+            left -= count;
+        }
+        Ok(())
     }
 }
 

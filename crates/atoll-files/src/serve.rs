@@ -273,6 +273,11 @@ fn writing(line: &mut Line, mut writing: Writing) -> Result<Written> {
         vec![0; PIECE]
     };
     loop {
+        if let Some((file, path)) = writing.spooled()
+            && line.data_into(file, path)? > 0
+        {
+            continue;
+        }
         match line.data(&mut buffer)? {
             0 => {
                 let mut old = None;

@@ -84,6 +84,14 @@ impl Writing {
         Ok(())
     }
 
+    /// The file to which more bytes can be added by others, and the path that is meant, if there is one by now.
+    pub(crate) fn spooled(&self) -> Option<(&File, &[u8])> {
+        match &self.spool {
+            Spool::File { file, .. } => Some((file, &self.path)),
+            Spool::Memory(_) => None,
+        }
+    }
+
     /// Puts it in its place. A file that is replaced is left open in `old`: only when that is closed are its blocks given
     /// back, which takes longer than all the rest, and which nobody needs to wait for.
     pub fn finish(mut self, old: &mut Option<File>) -> Result<Written> {

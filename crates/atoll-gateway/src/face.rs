@@ -48,6 +48,8 @@ where
 pub struct Visitor {
     /// Of the token.
     pub id: Arc<str>,
+    /// It comes from a page of another origin that the server was told to allow.
+    pub is_allowed_page: bool,
     /// The way to the API. A request over it needs a token like any other.
     pub way: Way,
 }

@@ -20,7 +20,6 @@ mod fleet;
 mod gateway;
 mod lines;
 mod metrics;
-mod passage;
 mod placement;
 mod preview;
 mod proxy;

@@ -6,13 +6,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
+use atoll_http::{Passage, Tap, stand_in};
+use axum::extract::Request;
 use axum::response::Response;
 use bytes::Bytes;
 use hyper::Version;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 
-use crate::lines::{Line, Socket};
-use crate::passage::{Passage, STAND_IN};
+use crate::lines::Line;
 use crate::proxy::Held;
 
 /// Answers below this are as fast copied.
@@ -24,7 +25,7 @@ pub(crate) const LARGE_UP: u64 = 8 * 1024 * 1024;
 /// From one connection to another, so many bytes.
 #[derive(Debug)]
 struct Between {
-    from: Socket,
+    from: Arc<Passage>,
     to: Arc<Passage>,
     into: OwnedFd,
     left: u64,
@@ -33,12 +34,12 @@ struct Between {
 impl Between {
     /// The next piece, while there is one to come.
     fn poll(&mut self, context: &mut Context<'_>) -> Poll<io::Result<Frame<Bytes>>> {
-        match ready!(self.to.poll_fill(context, &self.from, &self.into, self.left))? {
+        match ready!(self.to.poll_fill(context, &*self.from, &self.into, self.left))? {
             // Less than was promised: nobody must take it for all.
             0 => Poll::Ready(Err(io::ErrorKind::UnexpectedEof.into())),
             moved => {
                 self.left = self.left.saturating_sub(moved as u64);
-                Poll::Ready(Ok(Frame::data(Bytes::from_static(&STAND_IN[..moved]))))
+                Poll::Ready(Ok(Frame::data(stand_in(moved))))
             }
         }
     }
@@ -72,7 +73,7 @@ pub(crate) fn room(
     spoken: Version,
 ) -> Option<Room> {
     let length = response.body().size_hint().exact().filter(|length| *length >= LARGE)?;
-    if !line.is_socket() || client.is_held() || spoken != Version::HTTP_11 {
+    if line.passage().is_none() || client.is_held() || spoken != Version::HTTP_11 {
         return None;
     }
     Some(Room { client: Arc::clone(client), into: client.open()?, length })
@@ -91,7 +92,7 @@ impl Room {
     pub(crate) fn pass(self, line: Line, response: hyper::Response<Incoming>, held: Held) -> io::Result<Response> {
         let (parts, mut body) = response.into_parts();
         let mut early = take_early(&mut body);
-        let (from, rest) = line.into_socket().ok_or(io::ErrorKind::NotConnected)?;
+        let (from, rest) = line.into_passage().ok_or(io::ErrorKind::NotConnected)?;
         early.push(rest);
         let early = early.into_iter().rev().filter(|bytes| !bytes.is_empty()).collect();
         let between = Between { from, to: self.client, into: self.into, left: self.length };
@@ -128,36 +129,28 @@ impl Body for Slipping {
     }
 }
 
+/// The request, with a body of which bytes are seen by nobody if they can go past us.
+pub(crate) fn rise(client: &Arc<Passage>, line: &Line, request: Request) -> Request {
+    let length = request.body().size_hint().exact();
+    let way = line.passage().and_then(|other| Some((Arc::clone(other), other.open()?))).zip(length);
+    match way {
+        Some(((other, into), length)) => {
+            let tapped = |body| Rising { tap: Tap::new(Arc::clone(client), body, length), to: other, into };
+            request.map(|body| axum::body::Body::new(tapped(body)))
+        }
+        None => request,
+    }
+}
+
 /// The body of a large request.
 #[derive(Debug)]
-pub(crate) struct Rising<B> {
-    client: Arc<Passage>,
-    between: Between,
-    /// As hyper reads it, for as long as it has some.
-    body: B,
-    is_dry: bool,
+struct Rising {
+    tap: Tap,
+    to: Arc<Passage>,
+    into: OwnedFd,
 }
 
-impl<B> Rising<B> {
-    /// A request's body of `length` bytes, on its way from the client to the program.
-    pub(crate) fn new((client, program): (Arc<Passage>, Arc<Passage>), into: OwnedFd, body: B, length: u64) -> Self {
-        client.hold();
-        let from = Socket::Tcp(Arc::clone(&client));
-        Self { client, between: Between { from, to: program, into, left: length }, body, is_dry: false }
-    }
-
-    fn passed(&mut self, bytes: usize) {
-        self.between.left = self.between.left.saturating_sub(bytes as u64);
-    }
-}
-
-impl<B> Drop for Rising<B> {
-    fn drop(&mut self) {
-        self.client.past();
-    }
-}
-
-impl<B: Body<Data = Bytes, Error = axum::Error> + Unpin> Body for Rising<B> {
+impl Body for Rising {
     type Data = Bytes;
     type Error = axum::Error;
 
@@ -165,27 +158,22 @@ impl<B: Body<Data = Bytes, Error = axum::Error> + Unpin> Body for Rising<B> {
         mut self: Pin<&mut Self>,
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, axum::Error>>> {
-        if self.between.left == 0 {
+        let Self { tap, to, into } = &mut *self;
+        if let Some(early) = ready!(tap.poll_early(context)) {
+            return Poll::Ready(Some(early.map(Frame::data)));
+        }
+        if tap.left() == 0 {
             return Poll::Ready(None);
         }
-        if !self.is_dry {
-            if let Poll::Ready(frame) = Pin::new(&mut self.body).poll_frame(context) {
-                if let Some(Ok(frame)) = &frame {
-                    self.passed(frame.data_ref().map_or(0, Bytes::len));
-                }
-                return Poll::Ready(frame);
-            }
-            ready!(self.client.poll_dry(context));
-            self.is_dry = true;
-        }
-        self.between.poll(context).map(|frame| Some(frame.map_err(axum::Error::new)))
+        let moved = ready!(tap.poll_rest(context, |context, from, most| to.poll_fill(context, from, into, most)));
+        Poll::Ready(Some(moved.map(|moved| Frame::data(stand_in(moved))).map_err(axum::Error::new)))
     }
 
     fn is_end_stream(&self) -> bool {
-        self.between.left == 0
+        self.tap.left() == 0
     }
 
     fn size_hint(&self) -> SizeHint {
-        SizeHint::with_exact(self.between.left)
+        SizeHint::with_exact(self.tap.left())
     }
 }

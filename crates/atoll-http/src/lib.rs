@@ -2,7 +2,13 @@
 //!
 //! Knows no sandbox, no route and no token.
 
+mod passage;
 pub mod percent;
+mod stream;
+mod tap;
 mod unread;
 
+pub use passage::{Passage, Slipway, stand_in};
+pub use stream::{Source, Stream};
+pub use tap::{Pipe, Tap};
 pub use unread::settle;

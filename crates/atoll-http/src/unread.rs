@@ -5,6 +5,7 @@
 //! another request, which would then be lost. Closing while a client still writes would lose the answer itself.
 
 use std::pin::Pin;
+use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
@@ -20,6 +21,8 @@ use hyper::body::{Frame, SizeHint};
 use tokio::sync::oneshot;
 use tokio::time::timeout;
 
+use crate::passage::Passage;
+
 /// The most that is read for nothing, and how long that may take.
 const UNREAD_MAX: usize = 256 * 1024;
 const READ_WITHIN: Duration = Duration::from_secs(2);
@@ -31,8 +34,11 @@ pub async fn settle(request: Request, next: Next) -> Response {
     }
     let (sender, mut left) = oneshot::channel();
     let watched = |body| Body::new(Watched { body, left: Some(sender) });
+    let passage = request.extensions().get::<Arc<Passage>>().cloned();
     let mut response = next.run(request.map(watched)).await;
     let is_read = match left.try_recv() {
+        // It went past, and so would the next request.
+        _ if passage.is_some_and(|passage| passage.is_held()) => false,
         Ok(Left::Nothing) => true,
         Ok(Left::Rest(body)) => is_drained(body).await,
         // Somebody still reads it.

@@ -5,13 +5,14 @@
 //! message always says what it is.
 
 mod advice;
+mod archive;
 mod attach;
 mod cast;
+mod edit;
 mod end;
 mod error;
 mod exec;
 mod file;
-mod file_task;
 mod git;
 mod id;
 mod kill;
@@ -22,6 +23,7 @@ mod port;
 mod process;
 mod sandbox;
 mod screen;
+mod search;
 mod session;
 mod signal;
 mod snapshot;
@@ -34,8 +36,10 @@ mod token;
 mod wait;
 mod watch;
 
+pub use archive::{ArchiveExisting, ArchiveFormat, Omitted, PackOptions, SkippedMember, UnpackOptions, UnpackReceipt};
 pub use attach::{AttachCommand, AttachEvent, StdinPiece, TerminalCommand, TerminalExit, TerminalFrame, TerminalReady};
 pub use cast::{CAST_VERSION, CastEvent, CastHeader};
+pub use edit::{EditReceipt, EditRequest, EditText, PatchHunk, PatchOutcome, PatchReceipt, PatchedFile};
 pub use end::{EndReason, EndRecord};
 pub use error::{ErrorAnswer, ErrorBody, ErrorCode};
 pub use exec::{Background, ExecRequest, OnDisconnect};
@@ -43,12 +47,6 @@ pub use file::{
     FileCount, FileExists, FileInfo, FileKind, FileList, FileListEnd, FileListLine, FileText, FromToRequest,
     MakeDirectoryReceipt, MakeDirectoryRequest, ModeRequest, PathText, SymlinkRequest, UploadReceipt, WriteFileRequest,
     WriteReceipt, given_path,
-};
-pub use file_task::{
-    ArchiveExisting, ArchiveFormat, EditReceipt, EditRequest, EditText, GlobAnswer, GlobEntry, GlobKind, GlobRequest,
-    Omitted, PackOptions, PatchHunk, PatchOutcome, PatchReceipt, PatchedFile, SearchAnswer, SearchBinary, SearchCase,
-    SearchDetail, SearchFile, SearchLine, SearchMatch, SearchRequest, SearchRole, SearchSpan, SearchSummary,
-    SearchSyntax, SearchTruncated, SkippedMember, UnpackOptions, UnpackReceipt,
 };
 pub use git::{
     GitAuthor, GitBranch, GitBranches, GitBranchesRequest, GitChange, GitCheckedOut, GitCheckoutRequest,
@@ -70,6 +68,10 @@ pub use port::{
 pub use process::{KillReceipt, ProcessInfo, ProcessList, ProcessState, StdinReceipt};
 pub use sandbox::{Isolation, SandboxInfo, SandboxLimits, SandboxSpec, SandboxState, SandboxUsage};
 pub use screen::ScreenInfo;
+pub use search::{
+    GlobAnswer, GlobEntry, GlobKind, GlobRequest, SearchAnswer, SearchBinary, SearchCase, SearchDetail, SearchFile,
+    SearchLine, SearchMatch, SearchRequest, SearchRole, SearchSpan, SearchSummary, SearchSyntax, SearchTruncated,
+};
 pub use session::{
     CancelReceipt, ForkRequest, InterruptReceipt, RestartFrom, RestartRequest, SessionInfo, SessionList,
     SessionRequest, SessionState,

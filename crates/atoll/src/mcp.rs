@@ -19,7 +19,7 @@ impl Face for Mcp {
     }
 
     fn answer(self: Arc<Self>, visitor: Visitor, request: Request) -> Doing<Response> {
-        let Visitor { id, way } = visitor;
+        let Visitor { id, is_allowed_page, way } = visitor;
         let server = Client::within(move |stream| way.serve(stream));
         let given = request.headers().get("authorization").and_then(|value| value.to_str().ok());
         let token = given.and_then(|value| value.split_once(' ')).map(|(_, token)| token.trim().to_owned());
@@ -29,7 +29,7 @@ impl Face for Mcp {
                 Some(Ok(server)) => server,
                 Some(Err(_)) | None => server,
             };
-            self.0.answer(Visit { who: id, server }, request).await.map(body)
+            self.0.answer(Visit { who: id, is_allowed_page, server }, request).await.map(body)
         })
     }
 

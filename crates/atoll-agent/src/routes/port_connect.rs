@@ -7,6 +7,7 @@ use std::net::TcpStream as StdStream;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
+use atoll_http::{Slipway, Stream};
 use atoll_protocol::ErrorCode;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -18,7 +19,7 @@ use hyper_util::rt::TokioIo;
 use hyper_util::server::conn::auto::upgrade::downcast;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
 use tokio::io::{Interest, copy_bidirectional_with_sizes};
-use tokio::net::{TcpStream, UnixStream};
+use tokio::net::TcpStream;
 
 use crate::agent::Agent;
 use crate::error::Refusal;
@@ -93,9 +94,11 @@ async fn carry(changed: OnUpgrade, stream: StdStream) {
 
 async fn hand_over(changed: OnUpgrade, stream: StdStream) -> io::Result<()> {
     let client: Upgraded = changed.await.map_err(io::Error::other)?;
-    let client = downcast::<TokioIo<UnixStream>>(client);
-    let client = client.map_err(|_| io::Error::other("a socket can be passed over a unix socket only"))?;
-    let client = client.io.into_inner();
+    let client = downcast::<TokioIo<Slipway>>(client).map(|parts| parts.io.into_inner().passage());
+    let client = client.as_ref().map(|client| client.stream());
+    let Ok(Stream::Unix(client)) = client else {
+        return Err(io::Error::other("a socket can be passed over a unix socket only"));
+    };
     let passed = [stream.as_fd()];
     client
         .async_io(Interest::WRITABLE, || {
@@ -103,7 +106,7 @@ async fn hand_over(changed: OnUpgrade, stream: StdStream) -> io::Result<()> {
             let mut control = SendAncillaryBuffer::new(&mut room);
             control.push(SendAncillaryMessage::ScmRights(&passed));
             // A descriptor travels with a byte.
-            let sent = rustix::net::sendmsg(&client, &[IoSlice::new(b"\n")], &mut control, SendFlags::NOSIGNAL);
+            let sent = rustix::net::sendmsg(client, &[IoSlice::new(b"\n")], &mut control, SendFlags::NOSIGNAL);
             sent.map(drop).map_err(io::Error::from)
         })
         .await

@@ -145,7 +145,9 @@ fn a_command_is_ended_and_the_session_lives_on() {
         let s = session(f, "s").await;
         assert!(!soon(f.client.session_interrupt(&s)).await.unwrap(), "nothing runs");
         let begin = async |name: &str| {
-            let request = StartRequest { id: Some(id(name)), ..StartRequest::shell("X=kept; echo up; sleep 1000") };
+            // A process of its own says so: the shell alone would have none to be killed yet.
+            let text = "X=kept; sh -c 'echo up; exec sleep 1000'";
+            let request = StartRequest { id: Some(id(name)), ..StartRequest::shell(text) };
             soon(f.client.session_queue(&s, &request)).await.unwrap();
             f.printed(&id(name), "up").await;
         };

@@ -5,15 +5,14 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
+use atoll_http::{Passage, Slipway};
 use axum::body::Body;
 use bytes::Bytes;
 use hyper::body::{Body as _, Frame, Incoming};
 use hyper::client::conn::http1::{self, Connection, SendRequest};
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use tokio::net::UnixStream;
 
-use crate::passage::Passage;
 use crate::placement::{Inside, Wire};
 
 /// See the module.
@@ -21,19 +20,8 @@ use crate::placement::{Inside, Wire};
 pub(crate) struct Line {
     sender: SendRequest<Body>,
     carrier: Carrier,
-    /// Whether it is a socket of the kernel's, and nothing else.
-    is_socket: bool,
-    /// Of a program inside: the same connection, for bodies that go past us.
+    /// The same connection, for bodies that go past us, if it is a socket and nothing else.
     passage: Option<Arc<Passage>>,
-}
-
-/// The other end of a line, by itself.
-#[derive(Debug)]
-pub(crate) enum Socket {
-    /// A program inside, or a client.
-    Tcp(Arc<Passage>),
-    /// An agent of this machine.
-    Agent(UnixStream),
 }
 
 /// What moves the bytes.
@@ -68,11 +56,11 @@ impl Line {
         let any = (*wire).as_any();
         let passage = match any.downcast_ref() {
             Some(Inside::Socket(socket)) => Some(socket.passage()),
-            Some(Inside::Through(_)) | None => None,
+            Some(Inside::Through(_)) => None,
+            None => any.downcast_ref().map(Slipway::passage),
         };
-        let is_socket = passage.is_some() || any.is::<UnixStream>();
         let (sender, connection) = http1::handshake(TokioIo::new(wire)).await?;
-        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)), is_socket, passage })
+        Ok(Self { sender, carrier: Carrier::Open(Box::new(connection)), passage })
     }
 
     /// A line to a program inside.
@@ -80,23 +68,13 @@ impl Line {
         Self::over(Box::new(inside)).await
     }
 
-    /// Whether [`Line::into_socket`] has one to give.
-    pub(crate) fn is_socket(&self) -> bool {
-        self.is_socket && matches!(self.carrier, Carrier::Open(_))
-    }
-
-    /// The socket, and what was read from it and not yet told.
-    pub(crate) fn into_socket(self) -> Option<(Socket, Bytes)> {
+    /// The connection by itself, and what was read from it and not yet told.
+    pub(crate) fn into_passage(self) -> Option<(Arc<Passage>, Bytes)> {
         let Carrier::Open(connection) = self.carrier else { return None };
-        let parts = connection.into_parts();
-        let socket = match self.passage {
-            Some(program) => Socket::Tcp(program),
-            None => Socket::Agent(*parts.io.into_inner().into_any().downcast().ok()?),
-        };
-        Some((socket, parts.read_buf))
+        Some((self.passage?, connection.into_parts().read_buf))
     }
 
-    /// The way past us to a program, if there is one now.
+    /// The way past us, if there is one now.
     pub(crate) fn passage(&self) -> Option<&Arc<Passage>> {
         self.passage.as_ref().filter(|_| matches!(self.carrier, Carrier::Open(_)))
     }
@@ -110,7 +88,7 @@ impl Line {
 
     /// Sends a request; the answer's body is read with [`Line::frame`].
     pub(crate) async fn send(&mut self, request: Request<Body>) -> Result<Response<Incoming>, NotSent> {
-        let Self { sender, carrier, is_socket: _, passage: _ } = self;
+        let Self { sender, carrier, passage: _ } = self;
         let mut answer = std::pin::pin!(sender.try_send_request(request));
         let answered = std::future::poll_fn(|context| {
             carrier.go_on(context);

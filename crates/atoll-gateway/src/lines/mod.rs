@@ -13,7 +13,7 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::{Instant, sleep};
 
-pub(crate) use line::{Line, NotSent, Socket};
+pub(crate) use line::{Line, NotSent};
 
 use crate::placement::Agent;
 

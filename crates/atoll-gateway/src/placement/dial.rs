@@ -8,6 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
+use atoll_http::{Slipway, Stream};
 use atoll_protocol::{ErrorAnswer, ErrorBody};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty, Limited};
@@ -19,7 +20,6 @@ use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
 use super::Wire;
-use crate::passage::Slipway;
 
 /// The most that an agent's refusal may hold.
 const REFUSAL_MAX: usize = 64 * 1024;
@@ -53,7 +53,7 @@ impl Inside {
     pub(crate) fn abort(&self) {
         if let Self::Socket(socket) = self {
             // Closing without lingering is a reset (tcp(7)). An agent does so when its client hangs up.
-            rustix::net::sockopt::set_socket_linger(socket.socket(), Some(Duration::ZERO)).ok();
+            rustix::net::sockopt::set_socket_linger(socket.stream(), Some(Duration::ZERO)).ok();
         }
     }
 }
@@ -142,7 +142,7 @@ pub(super) async fn socket(mut agent: UnixStream, port: u16) -> Result<Inside, D
             let stream = TcpStream::from_std(std::net::TcpStream::from(socket))?;
             // Small pieces at once, both ways.
             stream.set_nodelay(true)?;
-            return Ok(Inside::Socket(Slipway::new(stream)));
+            return Ok(Inside::Socket(Slipway::new(Stream::Tcp(stream))));
         }
         if let Some(body) = whole_refusal(&answer)? {
             return Err(refusal(body));

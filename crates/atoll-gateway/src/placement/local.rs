@@ -11,6 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+use atoll_http::{Slipway, Stream};
 use atoll_protocol::{ErrorCode, SandboxName, SandboxSpec, SandboxState};
 use hyper::Method;
 use rustix::process::Signal;
@@ -202,7 +203,7 @@ impl Placement for Local {
     fn connect<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<Wire>> {
         Box::pin(async move {
             let dir = Path::new(&*agent.address).parent().unwrap_or(Path::new("/"));
-            connect_below(dir).await.map(|stream| Box::new(stream) as Wire)
+            Ok(Box::new(Slipway::new(Stream::Unix(connect_below(dir).await?))) as Wire)
         })
     }
 

@@ -29,18 +29,11 @@ pub(crate) type Wire = Box<dyn Duplex>;
 
 /// Bytes both ways.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {
-    /// As what it is.
-    fn into_any(self: Box<Self>) -> Box<dyn Any + Send>;
-
     /// To look at what it is.
     fn as_any(&self) -> &dyn Any;
 }
 
 impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin + 'static> Duplex for T {
-    fn into_any(self: Box<Self>) -> Box<dyn Any + Send> {
-        self
-    }
-
     fn as_any(&self) -> &dyn Any {
         self
     }

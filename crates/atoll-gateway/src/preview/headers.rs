@@ -4,6 +4,7 @@
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
+use atoll_http::Passage;
 use hyper::HeaderMap;
 use hyper::header::{
     ALT_SVC, AUTHORIZATION, CONTENT_LOCATION, FORWARDED, HOST, HeaderName, HeaderValue, LOCATION,
@@ -12,7 +13,6 @@ use hyper::header::{
 
 use super::cookie;
 use super::interim::Interim;
-use crate::passage::Passage;
 use crate::proxy::headers::{remove_hop_by_hop, set_upgrade};
 
 /// What only a proxy says of its client.

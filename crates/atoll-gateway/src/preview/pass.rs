@@ -3,6 +3,7 @@
 
 use std::sync::Arc;
 
+use atoll_http::Passage;
 use atoll_protocol::ErrorCode;
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
@@ -19,10 +20,9 @@ use crate::Error;
 use crate::app::App;
 use crate::fleet::{Handle, Need};
 use crate::lines::{Line, NotSent};
-use crate::passage::Passage;
 use crate::placement::{Agent, DialError, Inside};
 use crate::proxy::{Change, Held, Passing, is_endless};
-use crate::slipping::{self, Rising};
+use crate::slipping;
 
 /// How long a program may take to listen after its sandbox was woken, and how often is looked.
 const UP_WITHIN: Duration = Duration::from_secs(15);
@@ -172,14 +172,7 @@ impl Way<'_> {
         request: Request,
     ) -> Result<(Line, Agent, hyper::Response<hyper::body::Incoming>), Error> {
         let (line, agent) = self.line(agent, was_woken).await?;
-        let length = request.body().size_hint().exact();
-        let way = line.passage().and_then(|program| Some((Arc::clone(program), program.open()?))).zip(length);
-        let request = match way {
-            Some(((program, into), length)) => {
-                request.map(|body| Body::new(Rising::new((Arc::clone(client), program), into, body, length)))
-            }
-            None => request,
-        };
+        let request = slipping::rise(client, &line, request);
         self.send_on(line, agent, request).await
     }
 

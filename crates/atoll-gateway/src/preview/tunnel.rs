@@ -4,6 +4,7 @@
 use std::io;
 use std::sync::Arc;
 
+use atoll_http::Slipway;
 use atoll_protocol::SandboxName;
 use axum::body::Body;
 use axum::extract::Request;
@@ -21,7 +22,6 @@ use crate::Error;
 use crate::app::App;
 use crate::fleet::Need;
 use crate::metrics::While;
-use crate::passage::Slipway;
 use crate::placement::{DialError, Inside};
 use crate::proxy::{Change, Held, headers};
 
@@ -123,6 +123,6 @@ fn abort_client(ours: hyper::upgrade::Upgraded) {
     // Who comes to a preview gets its end without a word: a WebSocket has words of its own.
     if let Ok(parts) = plain {
         // Closing without lingering is a reset (tcp(7)).
-        rustix::net::sockopt::set_socket_linger(parts.io.inner().socket(), Some(std::time::Duration::ZERO)).ok();
+        rustix::net::sockopt::set_socket_linger(parts.io.inner().stream(), Some(std::time::Duration::ZERO)).ok();
     }
 }

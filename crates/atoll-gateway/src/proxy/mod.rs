@@ -10,8 +10,9 @@ mod tunnel;
 
 use std::sync::Arc;
 
+use atoll_http::Passage;
 use atoll_protocol::{SandboxName, Verb};
-use axum::body::Body;
+use axum::body::{Body, HttpBody};
 use axum::extract::Request;
 use axum::response::Response;
 use hyper::header::CONTENT_TYPE;
@@ -24,7 +25,6 @@ use crate::Error;
 use crate::app::App;
 use crate::fleet::{Handle, Need};
 use crate::lines::{Line, NotSent};
-use crate::passage::Passage;
 use crate::placement::{Agent, Wire};
 use crate::slipping;
 
@@ -92,7 +92,7 @@ struct Way<'a> {
     handle: &'a Handle,
     /// What the client speaks.
     came_by: Version,
-    /// How large answers can go past us, where they can.
+    /// How large bodies can go past us, where they can.
     passage: Option<Arc<Passage>>,
 }
 
@@ -100,7 +100,13 @@ impl Way<'_> {
     async fn pass(&self, agent: Agent, mut request: Request, held: Held) -> Result<Response, Error> {
         headers::to_agent(request.headers_mut(), None);
         let is_get = request.method() == Method::GET;
-        let (line, agent, mut response) = self.send(agent, request).await?;
+        let (line, agent, mut response) = match self.rises(&request) {
+            None => self.send(agent, request).await?,
+            Some(client) => tokio::select! {
+                sent = self.send_large(client, agent, request) => sent?,
+                () = client.gone() => return Err(self.broke(&"its client is gone")),
+            },
+        };
         headers::to_client(response.headers_mut(), None);
         if response.status() == StatusCode::GONE {
             // A session may be gone, or the sandbox under its agent: then the next use starts another one. Nobody waits.
@@ -131,8 +137,40 @@ impl Way<'_> {
                 Err(NotSent::Broken(error)) => return Err(self.broke(&error)),
             }
         }
+        let (line, agent) = self.line(agent).await?;
+        self.send_on(line, agent, request).await
+    }
+
+    /// The client's connection, if a request's body can go past us: a large one whose length is known.
+    fn rises(&self, request: &Request) -> Option<&Arc<Passage>> {
+        let is_large = request.body().size_hint().exact().is_some_and(|length| length >= slipping::LARGE_UP);
+        self.passage.as_ref().filter(|_| is_large && self.came_by == Version::HTTP_11)
+    }
+
+    /// On a new connection: what goes past us cannot be sent again.
+    async fn send_large(
+        &self,
+        client: &Arc<Passage>,
+        agent: Agent,
+        request: Request,
+    ) -> Result<(Line, Agent, hyper::Response<hyper::body::Incoming>), Error> {
+        let (line, agent) = self.line(agent).await?;
+        let request = slipping::rise(client, &line, request);
+        self.send_on(line, agent, request).await
+    }
+
+    async fn line(&self, agent: Agent) -> Result<(Line, Agent), Error> {
         let (wire, agent) = self.connect(agent).await?;
-        let mut line = Line::over(wire).await.map_err(|error| self.broke(&error))?;
+        let line = Line::over(wire).await.map_err(|error| self.broke(&error))?;
+        Ok((line, agent))
+    }
+
+    async fn send_on(
+        &self,
+        mut line: Line,
+        agent: Agent,
+        request: Request,
+    ) -> Result<(Line, Agent, hyper::Response<hyper::body::Incoming>), Error> {
         match line.send(request).await {
             Ok(response) => Ok((line, agent, response)),
             Err(NotSent::Unsent(_)) => Err(self.broke(&"it hung up")),

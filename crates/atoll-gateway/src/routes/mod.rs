@@ -36,9 +36,11 @@ pub(crate) fn router(app: App, faces: &[Arc<dyn Face>]) -> Router {
     });
     for face in faces {
         let (face, way, path) = (Arc::clone(face), way.clone(), face.path());
+        let origins = app.origins.clone();
         let answer = move |caller: Caller, request: Request| {
             let (face, way) = (Arc::clone(&face), way.clone());
-            async move { face.answer(Visitor { id: Arc::clone(&caller.id), way }, request).await }
+            let is_allowed_page = origins.of(&request).is_some();
+            async move { face.answer(Visitor { id: Arc::clone(&caller.id), is_allowed_page, way }, request).await }
         };
         all = all.route(path, any(answer));
     }

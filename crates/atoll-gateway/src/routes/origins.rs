@@ -20,11 +20,12 @@ use crate::Error;
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
 /// What clients send beyond what every page may.
 const ASKED: HeaderValue = HeaderValue::from_static(
-    "authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, range, x-request-id",
+    "atoll-sandbox, authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, \
+     mcp-name, mcp-protocol-version, mcp-session-id, range, x-request-id",
 );
 /// What a page may read of an answer beyond what every page may.
 const TOLD: HeaderValue =
-    HeaderValue::from_static("accept-ranges, content-range, etag, location, retry-after, x-request-id");
+    HeaderValue::from_static("accept-ranges, content-range, etag, location, mcp-session-id, retry-after, x-request-id");
 /// For how many seconds a browser need not ask again.
 const REMEMBERED: HeaderValue = HeaderValue::from_static("600");
 
@@ -48,7 +49,7 @@ impl Origins {
         self.0.is_empty()
     }
 
-    fn of(&self, request: &Request) -> Option<HeaderValue> {
+    pub(super) fn of(&self, request: &Request) -> Option<HeaderValue> {
         request.headers().get(ORIGIN).filter(|given| self.0.contains(given)).cloned()
     }
 }

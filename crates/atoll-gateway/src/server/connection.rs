@@ -7,6 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use atoll_http::{Slipway, Stream};
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
@@ -17,7 +18,7 @@ use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto::Builder;
 use hyper_util::server::graceful::Watcher;
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio::time::{sleep, timeout};
 use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
@@ -26,7 +27,6 @@ use super::Limits;
 use super::steady::Steady;
 use crate::app::App;
 use crate::metrics::{Metrics, While};
-use crate::passage::Slipway;
 use crate::preview::{self, Arrival, Interjecting};
 
 /// How often an HTTP/2 client that says nothing is asked whether it is there, and for how long it may not answer.
@@ -74,7 +74,7 @@ impl Connection {
     pub(super) async fn tcp(&self, stream: TcpStream, watch: Watch) {
         let peer = stream.peer_addr().ok();
         let Some(tls) = &self.tls else {
-            let slipway = Slipway::new(stream);
+            let slipway = Slipway::new(Stream::Tcp(stream));
             let arrival = Arrival { passage: Some(slipway.passage()), ..Arrival::of(peer, "http") };
             return match &*self.front {
                 Front::Api(_) => self.plain(slipway, arrival, watch).await,
@@ -98,7 +98,13 @@ impl Connection {
         }
     }
 
-    pub(super) async fn plain(
+    pub(super) async fn unix(&self, stream: UnixStream, watch: Watch) {
+        let slipway = Slipway::new(Stream::Unix(stream));
+        let arrival = Arrival { passage: Some(slipway.passage()), ..Arrival::of(None, "http") };
+        self.plain(slipway, arrival, watch).await;
+    }
+
+    async fn plain(
         &self,
         stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
         arrival: Arrival,

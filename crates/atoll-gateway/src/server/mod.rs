@@ -27,7 +27,6 @@ pub use tls::TlsFiles;
 use crate::app::App;
 use crate::face::Face;
 use crate::metrics::Metrics;
-use crate::preview::Arrival;
 
 /// What clients may use of the server.
 #[derive(Debug, Clone)]
@@ -173,7 +172,7 @@ async fn begin(
         }
         Ok(Accepted::Unix(stream)) => {
             tokio::spawn(async move {
-                connection.plain(stream, Arrival::of(None, "http"), watch).await;
+                connection.unix(stream, watch).await;
                 drop(place);
             });
         }

@@ -2,16 +2,20 @@
 //! said by somebody inside: sizes are bounded, and what makes no sense ends the request.
 
 use std::io;
-use std::os::fd::AsFd;
+use std::os::fd::{AsFd, OwnedFd};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::{Context, Poll, ready};
 
 use atoll_files::ask::{Ask, FRAME_MAX, FrameKind, HEADER, Told, header, parse_header};
 use atoll_files::{Failure, Kind};
 use atoll_isolation::wire::Wire;
 use bytes::{Buf, Bytes, BytesMut};
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use rustix::pipe::{SpliceFlags, splice};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::UnixStream;
 
+use super::transfer::Pass;
 use super::worker::{Use, Workers};
 use crate::Error;
 use crate::shared::Shared;
@@ -30,6 +34,14 @@ pub(super) enum Frame {
     Told(Told),
     Data(Bytes),
     End,
+}
+
+/// What a worker says, if its data may be moved.
+#[derive(Debug)]
+pub(super) enum Passed {
+    Frame(Frame),
+    /// So many bytes of data.
+    Moved(usize),
 }
 
 /// A request under way. Dropped, it is called off.
@@ -98,6 +110,25 @@ impl Call {
         Ok(())
     }
 
+    /// Sends data that is in a pipe: so many bytes, at most [`FRAME_MAX`], which nobody copies.
+    pub(super) async fn send_piped(&mut self, out: &OwnedFd, length: usize) -> Result<(), Error> {
+        let stream = self.stream()?;
+        let sent = async {
+            stream.write_all(&header(FrameKind::Data, length)).await?;
+            let mut left = length;
+            while left > 0 {
+                let flags = SpliceFlags::NONBLOCK | SpliceFlags::MOVE;
+                let moved = || Ok(splice(out, None, &*stream, None, left, flags)?);
+                left -= stream.async_io(Interest::WRITABLE, moved).await?;
+            }
+            io::Result::Ok(())
+        };
+        match sent.await {
+            Ok(()) => Ok(()),
+            Err(_) => Err(self.why().await),
+        }
+    }
+
     /// All data was sent.
     pub(super) async fn finish(&mut self) -> Result<(), Error> {
         match self.stream()?.write_all(&header(FrameKind::End, 0)).await {
@@ -127,6 +158,41 @@ impl Call {
                 Ok(_) => {}
             }
         }
+    }
+
+    /// What the worker says next, of which data may be moved by `pass` from the connection to where it is wanted.
+    pub(super) fn poll_pass(&mut self, context: &mut Context<'_>, pass: &mut Pass<'_>) -> Poll<Result<Passed, Error>> {
+        loop {
+            if self.left > 0 && self.buffer.is_empty() {
+                let stream = self.stream.as_ref().ok_or_else(lost)?;
+                let moved = match ready!(pass(context, stream, self.left)) {
+                    Ok(0) | Err(_) => return Poll::Ready(Err(lost())),
+                    Ok(moved) => moved,
+                };
+                self.left = self.left.checked_sub(moved).ok_or_else(lost)?;
+                return Poll::Ready(Ok(Passed::Moved(moved)));
+            }
+            if let Some(frame) = self.take()? {
+                return Poll::Ready(Ok(Passed::Frame(frame)));
+            }
+            if self.left == 0 {
+                ready!(self.poll_little(context))?;
+            }
+        }
+    }
+
+    /// Reads the head of a frame and no more, or what else is missing of one that is no data.
+    fn poll_little(&mut self, context: &mut Context<'_>) -> Poll<Result<(), Error>> {
+        let mut room = [0; WORDS];
+        let most = HEADER.checked_sub(self.buffer.len()).filter(|missing| *missing > 0).unwrap_or(WORDS);
+        let mut read = ReadBuf::new(&mut room[..most]);
+        let stream = self.stream.as_mut().ok_or_else(lost)?;
+        let done = ready!(Pin::new(stream).poll_read(context, &mut read));
+        if done.is_err() || read.filled().is_empty() {
+            return Poll::Ready(Err(lost()));
+        }
+        self.buffer.extend_from_slice(read.filled());
+        Poll::Ready(Ok(()))
     }
 
     fn take(&mut self) -> Result<Option<Frame>, Error> {

@@ -19,7 +19,7 @@ pub use atoll_files::{Facts, FileKind, Moment, PatchOptions, join};
 pub use entries::{Entries, Entry};
 pub(crate) use program::WORKER;
 pub use task::{Packing, Searching, Sending};
-pub use transfer::{Content, Reading, Upload, Written};
+pub use transfer::{Content, Pass, Piece, Reading, Upload, Written};
 pub(crate) use watch::Watches;
 pub use watch::{Watch, WatchChange, WatchEvent, WatchOptions, WatchRead};
 pub(crate) use worker::Workers;

@@ -1,6 +1,6 @@
 //! What a session does next: a pure state machine. Events in, effects out; no shell, no clock, no I/O.
 //!
-//! The task in `owner.rs` turns what happens into events, calls [`Machine::on`], and does what the effects say. Jobs are
+//! The task in `owner` turns what happens into events, calls [`Machine::on`], and does what the effects say. Jobs are
 //! numbers here; what they are is the owner's business.
 
 use std::collections::VecDeque;

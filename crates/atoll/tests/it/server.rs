@@ -3,6 +3,7 @@
 mod access;
 mod battery;
 mod disk;
+mod large_files;
 mod lifecycle;
 mod limits;
 mod load;

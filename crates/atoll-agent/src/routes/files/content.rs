@@ -1,15 +1,17 @@
 //! The bytes of files: read and written as they are, or as text inside JSON.
 
 use std::convert::Infallible;
+use std::sync::Arc;
 use std::time::Duration;
 
+use atoll_http::{Passage, Pipe, Tap};
 use atoll_protocol::{Encoding, ErrorCode, FileText, WriteFileRequest, WriteReceipt, given_path};
 use atoll_runtime::Error;
 use atoll_runtime::files::{Condition, Content, Files, ReadOptions, Reading, Upload, WHOLE_MAX, WriteOptions, Written};
-use axum::Json;
 use axum::body::{Body, HttpBody};
 use axum::extract::State;
 use axum::response::{IntoResponse, Response};
+use axum::{Extension, Json};
 use bytes::{Bytes, BytesMut};
 use futures_util::stream;
 use http::header::{ACCEPT_RANGES, CONTENT_LENGTH, CONTENT_RANGE, CONTENT_TYPE, ETAG, HeaderValue, LAST_MODIFIED};
@@ -18,6 +20,7 @@ use http_body_util::{BodyExt, Limited};
 use serde::Deserialize;
 use utoipa::IntoParams;
 
+use super::passing::Passing;
 use crate::agent::Agent;
 use crate::error::Refusal;
 use crate::extract;
@@ -26,6 +29,12 @@ use crate::large;
 
 /// What is answered in one piece.
 const SMALL: u64 = 64 * 1024;
+
+/// What goes past us: less is as fast copied.
+const LARGE: u64 = 1024 * 1024;
+
+/// What comes past us: with less, the connection is better kept for the next request.
+const LARGE_UP: u64 = 8 * 1024 * 1024;
 
 /// What is read of a body after it was refused, and for how long.
 const UNREAD_MAX: usize = 256 * 1024 * 1024;
@@ -62,6 +71,7 @@ pub(in crate::routes) async fn read(
     method: Method,
     AtPath { path, rest: how }: AtPath<HowToRead>,
     headers: HeaderMap,
+    passage: Option<Extension<Arc<Passage>>>,
 ) -> Result<Response, Refusal> {
     let files = agent.sandbox().files(how.user);
     let (condition, unless) = file::read_conditions(&headers)?;
@@ -78,7 +88,11 @@ pub(in crate::routes) async fn read(
     }
     let partial = options.range.is_some();
     match files.read(&path, options).await? {
-        Reading::Open(content) => answer(content, partial, head).await,
+        Reading::Open(content) => {
+            let (status, headers) = described(&content, partial);
+            let body = if head { Body::empty() } else { body(content, passage.as_deref()).await? };
+            Ok((status, headers, body).into_response())
+        }
         Reading::Unchanged(facts) => {
             let headers = [(ETAG, file::etag(&facts)), (LAST_MODIFIED, file::last_modified(&facts))];
             Ok((StatusCode::NOT_MODIFIED, headers).into_response())
@@ -93,7 +107,7 @@ pub(in crate::routes) async fn read(
     }
 }
 
-async fn answer(mut content: Content, partial: bool, head: bool) -> Result<Response, Refusal> {
+fn described(content: &Content, partial: bool) -> (StatusCode, HeaderMap) {
     let mut headers = HeaderMap::new();
     headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/octet-stream"));
     headers.insert("x-content-type-options", HeaderValue::from_static("nosniff"));
@@ -110,16 +124,20 @@ async fn answer(mut content: Content, partial: bool, head: bool) -> Result<Respo
         let range = format!("bytes {first}-{}/{size}", first + length - 1);
         headers.extend(HeaderValue::from_str(&range).ok().map(|range| (CONTENT_RANGE, range)));
     }
-    let body = if head {
-        Body::empty()
-    } else if content.length.is_some_and(|length| length <= SMALL) {
-        Body::from(whole(&mut content).await?)
-    } else {
-        Body::from_stream(stream::try_unfold(content, |mut content| async move {
+    (status, headers)
+}
+
+async fn body(mut content: Content, passage: Option<&Arc<Passage>>) -> Result<Body, Refusal> {
+    if content.length.is_some_and(|length| length <= SMALL) {
+        return Ok(Body::from(whole(&mut content).await?));
+    }
+    let room = passage.filter(|_| content.length.is_some_and(|length| length >= LARGE));
+    Ok(match room.and_then(|client| Some((client, client.open()?))) {
+        Some((client, into)) => Body::new(Passing::new(content, Arc::clone(client), into)),
+        None => Body::from_stream(stream::try_unfold(content, |mut content| async move {
             Ok::<_, Error>(content.next().await?.map(|bytes| (bytes, content)))
-        }))
-    };
-    Ok((status, headers, body).into_response())
+        })),
+    })
 }
 
 /// A small one: in one piece if it came so.
@@ -197,6 +215,7 @@ pub(in crate::routes) async fn write(
     State(agent): State<Agent>,
     AtPath { path, rest: how }: AtPath<HowToWrite>,
     headers: HeaderMap,
+    passage: Option<Extension<Arc<Passage>>>,
     mut body: Body,
 ) -> Result<Response, Refusal> {
     let HowToWrite { mode, parents, append, user } = how;
@@ -211,8 +230,39 @@ pub(in crate::routes) async fn write(
         Ok(upload) => upload,
         Err(error) => return Err(refused(&mut body, error).await),
     };
-    pour(&mut body, &mut upload).await?;
+    let length = body.size_hint().exact().filter(|length| *length >= LARGE_UP);
+    if let (Some(Extension(client)), Some(length)) = (passage, length) {
+        pour_past(&mut Tap::new(client, body, length), &mut upload).await?;
+    } else {
+        pour(&mut body, &mut upload).await?;
+    }
     Ok(written(&path, &upload.finish().await?))
+}
+
+/// The same as [`pour`] with bytes that go past us.
+async fn pour_past(tap: &mut Tap, upload: &mut Upload) -> Result<(), Refusal> {
+    while let Some(bytes) = std::future::poll_fn(|context| tap.poll_early(context)).await {
+        let bytes = bytes.map_err(broke_off)?;
+        if let Err(error) = upload.send(&bytes).await {
+            return Err(refused_past(tap, error).await);
+        }
+    }
+    let pipe = Pipe::new().map_err(broke_off)?;
+    while tap.left() > 0 {
+        let moved = tokio::select! {
+            biased;
+            moved = tap.fill(&pipe) => moved.map_err(broke_off)?,
+            error = upload.refused() => return Err(refused_past(tap, error).await),
+        };
+        if let Err(error) = upload.send_piped(&pipe.out, moved).await {
+            return Err(refused_past(tap, error).await);
+        }
+    }
+    Ok(())
+}
+
+fn broke_off(error: impl std::fmt::Display) -> Refusal {
+    Refusal::invalid(format!("the body broke off: {error}"))
 }
 
 /// Sends a body on as it comes; a refusal is told before the rest of it is there.
@@ -235,6 +285,11 @@ async fn pour(body: &mut Body, upload: &mut Upload) -> Result<(), Refusal> {
 pub(super) async fn refused(body: &mut Body, error: Error) -> Refusal {
     let rest = Limited::new(body, UNREAD_MAX);
     drop(tokio::time::timeout(UNREAD_WITHIN, swallow(rest)).await);
+    error.into()
+}
+
+async fn refused_past(tap: &mut Tap, error: Error) -> Refusal {
+    drop(tokio::time::timeout(UNREAD_WITHIN, tap.swallow(UNREAD_MAX as u64)).await);
     error.into()
 }
 

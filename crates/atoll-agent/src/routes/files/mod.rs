@@ -3,6 +3,7 @@
 pub(super) mod change;
 pub(super) mod content;
 pub(super) mod list;
+mod passing;
 pub(super) mod task;
 pub(super) mod upload;
 

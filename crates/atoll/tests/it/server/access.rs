@@ -207,6 +207,17 @@ fn pages_of_other_origins_may_use_the_api_only_if_they_are_named() {
         );
         assert!(told.contains("access-control-expose-headers: ") && !told.contains("credentials"), "{told}");
     }
+    // The pages that may use the API may speak MCP, and others may not.
+    let hello = r#"{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"2025-11-25","capabilities":{},"clientInfo":{"name":"page","version":"1"}}}"#;
+    for (origin, status) in [("https://app.test", " 200 "), ("https://evil.test", " 403 ")] {
+        let (token, length) = (&server.token, hello.len());
+        let told = server.raw(&format!(
+            "POST /mcp HTTP/1.1\r\nhost: x\r\norigin: {origin}\r\nauthorization: Bearer {token}\r\n\
+             accept: application/json, text/event-stream\r\ncontent-type: application/json\r\n\
+             content-length: {length}\r\nconnection: close\r\n\r\n{hello}"
+        ));
+        assert!(told.contains(status), "{origin}: {told}");
+    }
     for origin in ["https://app.test:444", "http://app.test", "https://app.test.evil.test", "null", "https://APP.test"]
     {
         for method in ["OPTIONS", "GET"] {

@@ -93,9 +93,12 @@ impl Wire {
             self.stream.write_all(&piece[..count]).await.map_err(BenchError::contender)?;
             left -= count as u64;
         }
-        self.head().await?;
+        let (head, _) = self.head().await?;
         let status = String::from_utf8_lossy(&self.read[..12]).into_owned();
         self.used = Instant::now();
+        if memchr::memmem::find(&self.read[..head], b"connection: close").is_some() {
+            self.stream = connect(self.address).await?;
+        }
         if status.ends_with("200") || status.ends_with("201") { Ok(()) } else { Err(BenchError::contender(status)) }
     }
 

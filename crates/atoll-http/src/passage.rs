@@ -16,22 +16,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll, Waker, ready};
 
-use rustix::net::Shutdown;
-use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice};
-use tokio::io::{AsyncRead, AsyncWrite, Interest, ReadBuf};
-use tokio::net::TcpStream;
+use bytes::Bytes;
+use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::Notify;
 
-use crate::lines::Socket;
-
-/// What goes through the pipe at once. A pipe of this size is what an ordinary user may have (pipe(7)).
-pub(crate) const PIECE: usize = 1024 * 1024;
+use crate::stream::{self, PIECE, Source, Stream};
 
 /// Stands for bytes that are in the pipe. Never written anywhere.
-pub(crate) static STAND_IN: [u8; PIECE] = [0; PIECE];
+static STAND_IN: [u8; PIECE] = [0; PIECE];
 
-/// At once, and pages as they are.
-const FLAGS: SpliceFlags = SpliceFlags::NONBLOCK.union(SpliceFlags::MOVE);
+/// What stands for so many bytes that are in a pipe.
+pub fn stand_in(length: usize) -> Bytes {
+    Bytes::from_static(&STAND_IN[..length])
+}
 
 fn stands_in(bytes: &[u8]) -> bool {
     STAND_IN.as_ptr_range().contains(&bytes.as_ptr())
@@ -39,8 +36,8 @@ fn stands_in(bytes: &[u8]) -> bool {
 
 /// A connection, as bodies that go past us know it.
 #[derive(Debug)]
-pub(crate) struct Passage {
-    socket: TcpStream,
+pub struct Passage {
+    stream: Stream,
     /// Whether pieces are written as they are. Were they gathered first, what stands for bytes would be taken for them.
     is_vectored: AtomicBool,
     pipe: Mutex<Pipe>,
@@ -71,9 +68,9 @@ enum Reading {
 }
 
 impl Passage {
-    fn new(socket: TcpStream) -> Arc<Self> {
+    fn new(stream: Stream) -> Arc<Self> {
         let (is_vectored, pipe, reading) = (AtomicBool::new(false), Mutex::default(), Mutex::default());
-        Arc::new(Self { socket, is_vectored, pipe, reading, is_past: Notify::new() })
+        Arc::new(Self { stream, is_vectored, pipe, reading, is_past: Notify::new() })
     }
 
     fn pipe(&self) -> MutexGuard<'_, Pipe> {
@@ -84,31 +81,34 @@ impl Passage {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// The connection itself.
+    pub fn stream(&self) -> &Stream {
+        &self.stream
+    }
+
     /// A new pipe for a new body; `None` if that is not to be had, or the last one has not left.
-    pub(crate) fn open(&self) -> Option<OwnedFd> {
+    pub fn open(&self) -> Option<OwnedFd> {
         let mut pipe = self.pipe();
         if !self.is_vectored.load(Ordering::Relaxed) || pipe.held > 0 {
             return None;
         }
-        let (out, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK).ok()?;
-        // A smaller one does as well, in more steps.
-        fcntl_setpipe_size(&into, PIECE).ok();
+        let (out, into) = stream::pipe().ok()?;
         *pipe = Pipe { out: Some(out), held: 0, waits: None };
         Some(into)
     }
 
     /// From now on hyper reads nothing more.
-    pub(crate) fn hold(&self) {
+    pub fn hold(&self) {
         *self.reading() = Reading::Held(None);
     }
 
     /// Whether hyper reads nothing more.
-    pub(crate) fn is_held(&self) -> bool {
+    pub fn is_held(&self) -> bool {
         !matches!(*self.reading(), Reading::Freely)
     }
 
     /// Ready when hyper has told everything that it had read.
-    pub(crate) fn poll_dry(&self, context: &mut Context<'_>) -> Poll<()> {
+    pub fn poll_dry(&self, context: &mut Context<'_>) -> Poll<()> {
         match &mut *self.reading() {
             Reading::Held(waits) => {
                 *waits = Some(context.waker().clone());
@@ -119,23 +119,23 @@ impl Passage {
     }
 
     /// The body that hyper was held for has been read.
-    pub(crate) fn past(&self) {
+    pub fn past(&self) {
         self.is_past.notify_one();
     }
 
     /// Returns if whoever is on the other side goes away after that. hyper would not notice.
-    pub(crate) async fn gone(&self) {
+    pub async fn gone(&self) {
         self.is_past.notified().await;
-        if let Ok(1..) = self.socket.peek(&mut [0]).await {
+        if self.stream.goes_on().await {
             std::future::pending().await
         }
     }
 
     /// Moves bytes from another connection into this one's pipe. `Ok(0)` is the end.
-    pub(crate) fn poll_fill(
+    pub fn poll_fill(
         &self,
         context: &mut Context<'_>,
-        from: &Socket,
+        from: &impl Source,
         into: &OwnedFd,
         most: u64,
     ) -> Poll<io::Result<usize>> {
@@ -145,11 +145,10 @@ impl Passage {
             return Poll::Pending;
         }
         loop {
-            ready!(from.poll_read_ready(context))?;
+            ready!(from.poll_ready(context))?;
             let length = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
             // The pipe is empty, so it is the socket that makes us wait.
-            let moved = from.splice_into(into, length);
-            match moved {
+            match from.pour(into, length) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok(moved) => {
@@ -163,15 +162,13 @@ impl Passage {
     /// Moves bytes out of the pipe, as many as stand for them.
     fn poll_pipe(&self, context: &mut Context<'_>, wanted: usize) -> Poll<io::Result<usize>> {
         loop {
-            ready!(self.socket.poll_write_ready(context))?;
+            ready!(self.stream.poll_write_ready(context))?;
             let mut pipe = self.pipe();
             let (Some(out), 1..) = (&pipe.out, pipe.held) else {
                 return Poll::Ready(Err(io::Error::other("what stands for bytes has lost them")));
             };
             let length = wanted.min(pipe.held);
-            let moved =
-                self.socket.try_io(Interest::WRITABLE, || Ok(splice(out, None, &self.socket, None, length, FLAGS)?));
-            match moved {
+            match self.stream.drain(out, length) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 Err(error) => return Poll::Ready(Err(error)),
                 Ok(moved) => {
@@ -191,11 +188,11 @@ impl Passage {
     fn poll_write(
         &self,
         context: &mut Context<'_>,
-        write: impl Fn(&TcpStream) -> io::Result<usize>,
+        write: impl Fn(&Stream) -> io::Result<usize>,
     ) -> Poll<io::Result<usize>> {
         loop {
-            ready!(self.socket.poll_write_ready(context))?;
-            match write(&self.socket) {
+            ready!(self.stream.poll_write_ready(context))?;
+            match write(&self.stream) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 written => return Poll::Ready(written),
             }
@@ -203,50 +200,40 @@ impl Passage {
     }
 }
 
-impl Socket {
-    fn poll_read_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        match self {
-            Self::Tcp(passage) => passage.socket.poll_read_ready(context),
-            Self::Agent(socket) => socket.poll_read_ready(context),
-        }
+impl Source for Passage {
+    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        self.stream.poll_ready(context)
     }
 
-    fn splice_into(&self, pipe: &OwnedFd, length: usize) -> io::Result<usize> {
-        match self {
-            Self::Tcp(passage) => {
-                let socket = &passage.socket;
-                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, FLAGS)?))
-            }
-            Self::Agent(socket) => {
-                socket.try_io(Interest::READABLE, || Ok(splice(socket, None, pipe, None, length, FLAGS)?))
-            }
-        }
+    fn pour(&self, into: &OwnedFd, most: usize) -> io::Result<usize> {
+        self.stream.pour(into, most)
     }
 }
 
 /// A connection as hyper uses it.
 #[derive(Debug)]
-pub(crate) struct Slipway(Arc<Passage>);
+pub struct Slipway(Arc<Passage>);
 
 impl Slipway {
-    pub(crate) fn new(socket: TcpStream) -> Self {
-        Self(Passage::new(socket))
+    /// Over this connection.
+    pub fn new(stream: Stream) -> Self {
+        Self(Passage::new(stream))
     }
 
     /// The same connection, for bodies that go past.
-    pub(crate) fn passage(&self) -> Arc<Passage> {
+    pub fn passage(&self) -> Arc<Passage> {
         Arc::clone(&self.0)
     }
 
     /// What it is.
-    pub(crate) fn socket(&self) -> &TcpStream {
-        &self.0.socket
+    pub fn stream(&self) -> &Stream {
+        &self.0.stream
     }
 }
 
 impl AsyncRead for Slipway {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
-        let Passage { socket, reading, .. } = &*self.0;
+        let Passage { stream, reading, .. } = &*self.0;
         {
             let mut reading = reading.lock().unwrap_or_else(PoisonError::into_inner);
             if let Reading::Held(waits) = &mut *reading {
@@ -259,8 +246,8 @@ impl AsyncRead for Slipway {
             }
         }
         loop {
-            ready!(socket.poll_read_ready(context))?;
-            match socket.try_read_buf(buffer) {
+            ready!(stream.poll_ready(context))?;
+            match stream.read(buffer) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 read => return Poll::Ready(read.map(drop)),
             }
@@ -273,7 +260,7 @@ impl AsyncWrite for Slipway {
         if stands_in(bytes) && !bytes.is_empty() {
             return self.0.poll_pipe(context, bytes.len());
         }
-        self.0.poll_write(context, |socket| socket.try_write(bytes))
+        self.0.poll_write(context, |stream| stream.try_write(bytes))
     }
 
     fn poll_write_vectored(
@@ -289,7 +276,7 @@ impl AsyncWrite for Slipway {
             Some(before) => &pieces[..before],
             None => pieces,
         };
-        self.0.poll_write(context, |socket| socket.try_write_vectored(plain))
+        self.0.poll_write(context, |stream| stream.try_write_vectored(plain))
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -302,6 +289,6 @@ impl AsyncWrite for Slipway {
     }
 
     fn poll_shutdown(self: Pin<&mut Self>, _context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        Poll::Ready(Ok(rustix::net::shutdown(&self.0.socket, Shutdown::Write)?))
+        Poll::Ready(self.0.stream.shut())
     }
 }
