@@ -1,5 +1,6 @@
 //! What every request works with.
 
+use std::ops::Deref;
 use std::sync::Arc;
 
 use tokio::sync::watch;
@@ -12,9 +13,13 @@ use crate::preview::Site;
 use crate::registry::Registry;
 use crate::routes::Origins;
 
-/// Cheap to clone. Nothing in it waits.
+/// Cheap to clone: that is done several times for each request.
 #[derive(Debug, Clone)]
-pub(crate) struct App {
+pub(crate) struct App(Arc<Parts>);
+
+/// What it is made of. Nothing in it waits.
+#[derive(Debug)]
+pub(crate) struct Parts {
     pub(crate) fleet: Fleet,
     pub(crate) auth: Arc<Auth>,
     pub(crate) mode: Mode,
@@ -28,6 +33,20 @@ pub(crate) struct App {
     /// The OpenAPI document.
     pub(crate) document: &'static str,
     pub(crate) draining: watch::Receiver<bool>,
+}
+
+impl From<Parts> for App {
+    fn from(parts: Parts) -> Self {
+        Self(Arc::new(parts))
+    }
+}
+
+impl Deref for App {
+    type Target = Parts;
+
+    fn deref(&self) -> &Parts {
+        &self.0
+    }
 }
 
 impl App {

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
-use crate::app::App;
+use crate::app::{App, Parts};
 use crate::auth::{Auth, Mode, Rate};
 use crate::face::Face;
 use crate::fleet::{Fleet, Ground, Traffic};
@@ -117,7 +117,7 @@ impl Gateway {
             address: listeners.previews.first().and_then(|listener| listener.local_addr().ok()),
             scheme: if tls.is_some() { "https" } else { "http" },
         };
-        let app = App {
+        let app = App::from(Parts {
             fleet,
             auth: Arc::new(auth),
             mode: options.auth,
@@ -128,7 +128,7 @@ impl Gateway {
             origins: options.origins,
             document: options.document,
             draining: watching,
-        };
+        });
         let router = routes::router(app.clone(), &options.faces);
         let server = Server { router, app, limits: options.limits, metrics, draining, faces: options.faces };
         placement.get_ready();

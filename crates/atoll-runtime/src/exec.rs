@@ -1,9 +1,8 @@
 //! Exec: one stateless command, run to its end, answered whole.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use atoll_protocol::{Capture, Encoding, EndRecord, ExecResult, ProcessId, Stream};
 use bytes::Bytes;
+use tokio::sync::oneshot;
 
 use crate::Error;
 use crate::log::{Capture as Kept, Event, HeadTail, Log};
@@ -17,11 +16,11 @@ pub(crate) struct Captures {
     limit: usize,
     stdout: HeadTail,
     stderr: HeadTail,
-    result: Slot,
+    result: oneshot::Sender<Captured>,
 }
 
-/// Where the collected outputs are left for the caller.
-pub(crate) type Slot = Arc<Mutex<Option<Captured>>>;
+/// Where the caller gets the collected outputs, as soon as there will be no more.
+pub(crate) type Slot = oneshot::Receiver<Captured>;
 
 /// What was collected, and where the log stood then.
 #[derive(Debug)]
@@ -34,10 +33,9 @@ pub(crate) struct Captured {
 impl Captures {
     /// Keeps at most `limit` bytes of each output.
     pub(crate) fn new(limit: usize) -> (Self, Slot) {
-        let result = Slot::default();
+        let (result, slot) = oneshot::channel();
         let (stdout, stderr) = (HeadTail::new(limit), HeadTail::new(limit));
-        let captures = Self { limit, stdout, stderr, result: Arc::clone(&result) };
-        (captures, result)
+        (Self { limit, stdout, stderr, result }, slot)
     }
 
     /// How many bytes of each output it keeps.
@@ -55,7 +53,8 @@ impl Captures {
     /// The command is over: what comes later belongs to the log alone.
     pub(crate) fn complete(self, log: &Log) {
         let captured = Captured { stdout: self.stdout.finish(), stderr: self.stderr.finish(), cursor: log.end() };
-        *self.result.lock().unwrap_or_else(PoisonError::into_inner) = Some(captured);
+        // Whoever asked may have gone.
+        drop(self.result.send(captured));
     }
 }
 
@@ -109,13 +108,15 @@ impl Process {
 
 /// The answer of a command that was started for it. If it told everything, and nobody but us knows its id, nothing of it
 /// needs to be remembered.
-pub(crate) async fn collect(shared: &Shared, process: &Process, slot: &Slot, named: bool) -> Result<ExecOutput, Error> {
+///
+/// It waits for the outputs first: of all that happens to a process, nothing before them is worth waking anybody for.
+pub(crate) async fn collect(shared: &Shared, process: &Process, slot: Slot, named: bool) -> Result<ExecOutput, Error> {
     let mut waiting = Waiting(Some(process));
+    let captured = slot.await;
     let over = process.over().await;
     waiting.0 = None;
     let Ended { record: end, session_reset, .. } = over?;
-    let captured = slot.lock().unwrap_or_else(PoisonError::into_inner).take().ok_or(Error::SandboxGone)?;
-    let Captured { stdout, stderr, cursor } = captured;
+    let Captured { stdout, stderr, cursor } = captured.map_err(|_| Error::SandboxGone)?;
     let output = ExecOutput { id: process.id().clone(), end, stdout, stderr, cursor, session_reset };
     if !named && output.is_whole() && output.end.survivors == 0 {
         shared.registry.discard(process.id());

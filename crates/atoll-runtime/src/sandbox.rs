@@ -167,17 +167,15 @@ impl Sandbox {
     pub async fn exec_with(&self, spec: ProcessSpec, answer_bytes: usize) -> Result<ExecOutput, Error> {
         let named = spec.id.is_some();
         let (captures, slot) = Captures::new(answer_bytes);
-        match processes::begin(&self.inner.shared, spec, Some(captures)).await? {
-            Begun::New(process) => crate::exec::collect(&self.inner.shared, &process, &slot, named).await,
+        match processes::enter(&self.inner.shared, spec, Some(captures))? {
+            Begun::New(process) => crate::exec::collect(&self.inner.shared, &process, slot, named).await,
             Begun::Existing(process) => crate::exec::from_log(&process, answer_bytes).await,
         }
     }
 
     /// Starts a process; returns when its program runs. The same id and command again: the one that is there.
     pub async fn start(&self, spec: ProcessSpec) -> Result<Process, Error> {
-        match processes::begin(&self.inner.shared, spec, None).await? {
-            Begun::New(process) | Begun::Existing(process) => Ok(process),
-        }
+        processes::begin(&self.inner.shared, spec).await
     }
 
     /// The process with this id.
@@ -466,7 +464,6 @@ fn restore(shared: &Arc<Shared>, restored: Restored) -> Option<String> {
     for session in sessions {
         session::restore(shared, session, &journal);
     }
-    shared.registry.prune();
     shared.terminals.prune();
     fault
 }

@@ -10,6 +10,7 @@ mod tests;
 mod traffic;
 
 use std::collections::HashMap;
+use std::ops::Deref;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use atoll_protocol::{CreateSandbox, ExposePort, PatchSandbox, SandboxName, SandboxState, StopReason};
@@ -79,9 +80,13 @@ struct Inner {
     places: Places,
 }
 
-/// Handle on one sandbox's owner.
+/// Handle on one sandbox's owner. Cheap to clone: that is done for each request.
 #[derive(Debug, Clone)]
-pub(crate) struct Handle {
+pub(crate) struct Handle(Arc<Ways>);
+
+/// What can be asked of one sandbox, and by which way.
+#[derive(Debug)]
+pub(crate) struct Ways {
     asks: mpsc::Sender<Ask>,
     phase: watch::Receiver<Phase>,
     /// How its ports are exposed.
@@ -158,7 +163,7 @@ impl Fleet {
         tokio::spawn(owner.run());
         let places = &self.inner.places;
         let (lines, apps) = (Lines::new(places.clone(), WAITS_FOR), Apps::new(places.clone()));
-        Handle { asks, phase, exposed, activity, lines, apps }
+        Handle(Arc::new(Ways { asks, phase, exposed, activity, lines, apps }))
     }
 
     /// The sandbox of this name, if there is one.
@@ -251,6 +256,14 @@ pub(super) fn remembered(noted: Result<(), Error>) -> Result<(), Error> {
 fn unknown(stored: Stored) -> Row {
     let kept = Kept { state: SandboxState::Stopped, stop_reason: None, used_at: stored.created_at, agent: None };
     Row { stored, kept }
+}
+
+impl Deref for Handle {
+    type Target = Ways;
+
+    fn deref(&self) -> &Ways {
+        &self.0
+    }
 }
 
 impl Handle {

@@ -27,8 +27,8 @@ pub(super) fn to_agent(path: &str, query: Option<&str>) -> Result<String, Error>
 
 /// Whether a session's snapshot is asked for.
 pub(super) fn is_snapshot(path: &str) -> bool {
-    let rest: Vec<_> = path.split('/').skip(4).collect();
-    matches!(rest[..], ["sessions", _, "snapshot"])
+    let mut rest = path.split('/').skip(4);
+    matches!([rest.next(), rest.next(), rest.next(), rest.next()], [Some("sessions"), Some(_), Some("snapshot"), None])
 }
 
 /// Whether it is about files.
@@ -38,8 +38,8 @@ pub(super) fn is_files(path: &str) -> bool {
 
 /// Whether files are searched, by their content or by their names.
 pub(super) fn is_search(path: &str) -> bool {
-    let rest: Vec<_> = path.split('/').skip(4).collect();
-    matches!(rest[..], ["files", "search" | "glob"])
+    let mut rest = path.split('/').skip(4);
+    matches!([rest.next(), rest.next(), rest.next()], [Some("files"), Some("search" | "glob"), None])
 }
 
 /// Whether it is about what the sandbox may reach or hold in secret: to change that is to decide over the sandbox.

@@ -1,7 +1,7 @@
 //! Taking a request apart. What does not fit is told in the one error shape, before anything is done.
 
 use atoll_protocol::{SandboxName, Strict};
-use axum::extract::{FromRequest, FromRequestParts, Path, Request};
+use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::StatusCode;
@@ -51,9 +51,9 @@ impl FromRequestParts<App> for Name {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         let unreadable = |_| Error::invalid("the path is not valid UTF-8");
-        let Path(pairs) = Path::<Vec<(String, String)>>::from_request_parts(parts, app).await.map_err(unreadable)?;
-        let given = pairs.into_iter().find(|(key, _)| key == "name").map(|(_, value)| value).unwrap_or_default();
-        Self::given(parts, given)
+        let pairs = RawPathParams::from_request_parts(parts, app).await.map_err(unreadable)?;
+        let given = pairs.iter().find(|(key, _)| *key == "name").map(|(_, value)| value).unwrap_or_default();
+        Self::given(parts, given.to_owned())
     }
 }
 

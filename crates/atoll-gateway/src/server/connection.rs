@@ -2,6 +2,7 @@
 //! holding it for nothing.
 
 use std::convert::Infallible;
+use std::pin::pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
@@ -23,6 +24,7 @@ use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use super::Limits;
+use super::steady::Steady;
 use crate::app::App;
 use crate::metrics::{Metrics, While};
 use crate::preview::{self, Arrival, Interjecting};
@@ -120,8 +122,8 @@ impl Connection {
         };
         let builder = self.builder();
         let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
-        let serving = watch.watch(serving);
-        tokio::pin!(serving);
+        let serving = pin!(watch.watch(serving));
+        let mut serving = Steady::new(serving);
         // Which version is spoken is told by the first bytes, for which hyper waits without a clock.
         tokio::select! {
             _ = &mut serving => return,

@@ -5,6 +5,7 @@
 
 mod connection;
 mod listen;
+mod steady;
 mod tls;
 
 use std::io;

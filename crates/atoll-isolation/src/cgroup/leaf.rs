@@ -80,6 +80,11 @@ impl Leaf {
         &self.cell.path
     }
 
+    /// The same as the number by which the kernel names it.
+    pub fn inode(&self) -> u64 {
+        self.cell.inode
+    }
+
     /// `cgroup.events`: poll(2) reports POLLPRI on it when the leaf becomes empty or frozen.
     pub fn events(&self) -> BorrowedFd<'_> {
         self.cell.events.as_fd()

@@ -5,7 +5,7 @@
 
 use std::fs::{self, File, OpenOptions};
 use std::io;
-use std::os::unix::fs::{OpenOptionsExt, chown};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, chown};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -30,6 +30,8 @@ pub(super) struct Cell {
     /// O_PATH is all that clone3(2) wants of CLONE_INTO_CGROUP.
     pub(super) dir: File,
     pub(super) events: File,
+    /// By which the kernel names it.
+    pub(super) inode: u64,
 }
 
 /// Whether a leaf may serve a second command.
@@ -63,7 +65,8 @@ impl Cell {
         }
         let events = freezer::open_events(&path)?;
         let dir = open_directory(&path)?;
-        Ok(Self { path, dir, events })
+        let inode = dir.metadata().map_err(|cause| Error::io("look at", &path, cause))?.ino();
+        Ok(Self { path, dir, events, inode })
     }
 
     /// True while a process that is no zombie is in it.

@@ -69,7 +69,7 @@ impl Commands {
         within: Option<Arc<Policy>>,
     ) -> Registered {
         let cgroup = match tree {
-            Tree::Cgroup(leaf) => rustix::fs::fstat(leaf.dir().as_fd()).ok().map(|stat| stat.st_ino),
+            Tree::Cgroup(leaf) => Some(leaf.inode()),
             Tree::Warden(_) | Tree::Part(_) => None,
         };
         let mut table = self.table();

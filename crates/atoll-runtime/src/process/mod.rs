@@ -11,4 +11,4 @@ pub use registry::{Filter, Retention};
 pub(crate) use registry::{Registry, Reserved};
 pub(crate) use remember::Told;
 pub use spec::{ProcessSpec, Readiness, Restart};
-pub(crate) use supervise::{Begun, CONTROL_MAX, begin, kill_all, starting};
+pub(crate) use supervise::{Begun, CONTROL_MAX, begin, enter, kill_all, starting};

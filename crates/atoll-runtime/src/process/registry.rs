@@ -46,9 +46,21 @@ pub(crate) struct Registry {
 
 #[derive(Debug, Default)]
 struct Table {
-    processes: HashMap<ProcessId, Process>,
+    processes: HashMap<ProcessId, Entry>,
     /// In order of arrival, oldest first.
-    order: Vec<ProcessId>,
+    order: BTreeMap<u64, ProcessId>,
+    arrived: u64,
+    /// How many have ended, and how much they have printed.
+    ended: usize,
+    ended_bytes: u64,
+}
+
+#[derive(Debug)]
+struct Entry {
+    process: Process,
+    place: u64,
+    /// What it printed, once it has ended.
+    printed: Option<u64>,
 }
 
 /// What a start found.
@@ -68,40 +80,41 @@ impl Registry {
     pub(crate) fn reserve(&self, process: &Process, spec: &ProcessSpec) -> Result<Reserved, Error> {
         let mut table = self.table();
         let id = process.id();
-        match table.processes.get(id) {
+        match table.processes.get(id).map(|entry| &entry.process) {
             Some(existing) if existing.is_what(spec) => Ok(Reserved::Existing(existing.clone())),
             Some(_) => Err(Error::ProcessAlreadyExists { id: id.to_string() }),
             None => {
-                table.processes.insert(id.clone(), process.clone());
-                table.order.push(id.clone());
+                table.arrive(process.clone());
                 Ok(Reserved::New)
             }
         }
     }
 
-    /// Puts one in that an earlier life of the sandbox has ended.
+    /// Puts one in that an earlier life of the sandbox has ended; of two with one id, the later one.
     pub(crate) fn restore(&self, process: Process) {
         let mut table = self.table();
         let id = process.id().clone();
-        if table.processes.insert(id.clone(), process).is_none() {
-            table.order.push(id);
-        }
+        table.arrive(process);
+        table.end(&id);
+        table.prune(self.retention);
     }
 
     pub(crate) fn get(&self, id: &ProcessId) -> Result<Process, Error> {
-        self.table().processes.get(id).cloned().ok_or_else(|| Error::ProcessNotFound { id: id.to_string() })
+        let table = self.table();
+        let entry = table.processes.get(id).ok_or_else(|| Error::ProcessNotFound { id: id.to_string() })?;
+        Ok(entry.process.clone())
     }
 
     pub(crate) fn list(&self, filter: &Filter) -> Vec<Process> {
         let table = self.table();
-        let all = table.order.iter().filter_map(|id| table.processes.get(id));
+        let all = table.order.values().filter_map(|id| Some(&table.processes.get(id)?.process));
         all.filter(|process| matches(process, filter)).cloned().collect()
     }
 
     /// Takes an ended process out.
     pub(crate) fn remove(&self, id: &ProcessId) -> Result<(), Error> {
         let mut table = self.table();
-        match table.processes.get(id).map(Process::state) {
+        match table.processes.get(id).map(|entry| entry.process.state()) {
             None => Err(Error::ProcessNotFound { id: id.to_string() }),
             Some(ProcessState::Ended) => {
                 table.forget(id);
@@ -116,26 +129,11 @@ impl Registry {
         self.table().forget(id);
     }
 
-    /// Forgets the oldest ended ones beyond what is to be remembered.
-    pub(crate) fn prune(&self) {
+    /// One has ended. Forgets the oldest ended ones beyond what is to be remembered.
+    pub(crate) fn ended(&self, id: &ProcessId) {
         let mut table = self.table();
-        let ended: Vec<(ProcessId, u64)> = table
-            .order
-            .iter()
-            .filter_map(|id| table.processes.get(id))
-            .filter(|process| process.state() == ProcessState::Ended)
-            .map(|process| (process.id().clone(), process.log().end()))
-            .collect();
-        let mut count = ended.len();
-        let mut bytes: u64 = ended.iter().map(|(_, size)| size).sum();
-        for (id, size) in ended {
-            if count <= self.retention.count && bytes <= self.retention.bytes {
-                break;
-            }
-            table.forget(&id);
-            count -= 1;
-            bytes -= size;
-        }
+        table.end(id);
+        table.prune(self.retention);
     }
 
     fn table(&self) -> MutexGuard<'_, Table> {
@@ -144,11 +142,47 @@ impl Registry {
 }
 
 impl Table {
-    fn forget(&mut self, id: &ProcessId) {
-        if let Some(process) = self.processes.remove(id) {
-            process.forget();
+    /// In the place of the one that has its id, if there is one.
+    fn arrive(&mut self, process: Process) {
+        self.arrived += 1;
+        let (id, place) = (process.id().clone(), self.arrived);
+        self.order.insert(place, id.clone());
+        let replaced = self.processes.insert(id, Entry { process, place, printed: None });
+        if let Some(entry) = replaced {
+            self.leave(&entry);
         }
-        self.order.retain(|other| other != id);
+    }
+
+    fn leave(&mut self, entry: &Entry) {
+        self.order.remove(&entry.place);
+        self.ended -= usize::from(entry.printed.is_some());
+        self.ended_bytes -= entry.printed.unwrap_or(0);
+    }
+
+    /// Counts it among the ended ones, if it is there, has ended, and is not counted yet.
+    fn end(&mut self, id: &ProcessId) {
+        let entry = self.processes.get_mut(id).filter(|entry| entry.printed.is_none());
+        if let Some(entry) = entry.filter(|entry| entry.process.state() == ProcessState::Ended) {
+            let printed = entry.process.log().end();
+            entry.printed = Some(printed);
+            self.ended += 1;
+            self.ended_bytes += printed;
+        }
+    }
+
+    fn prune(&mut self, retention: Retention) {
+        while self.ended > retention.count || self.ended_bytes > retention.bytes {
+            let is_ended = |id: &&ProcessId| self.processes.get(*id).is_some_and(|entry| entry.printed.is_some());
+            let Some(oldest) = self.order.values().find(is_ended).cloned() else { return };
+            self.forget(&oldest);
+        }
+    }
+
+    fn forget(&mut self, id: &ProcessId) {
+        if let Some(entry) = self.processes.remove(id) {
+            entry.process.forget();
+            self.leave(&entry);
+        }
     }
 }
 

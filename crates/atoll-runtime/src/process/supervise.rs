@@ -23,14 +23,21 @@ pub(crate) const CONTROL_MAX: usize = 32;
 
 /// What beginning a process found.
 pub(crate) enum Begun {
-    /// It is new, and runs.
+    /// It is new.
     New(Process),
     /// It was there already.
     Existing(Process),
 }
 
 /// Starts a process, or finds the one that has its id. Returns when the program runs.
-pub(crate) async fn begin(shared: &Arc<Shared>, spec: ProcessSpec, captures: Option<Captures>) -> Result<Begun, Error> {
+pub(crate) async fn begin(shared: &Arc<Shared>, spec: ProcessSpec) -> Result<Process, Error> {
+    let (Begun::New(process) | Begun::Existing(process)) = enter(shared, spec, None)?;
+    process.started().await?;
+    Ok(process)
+}
+
+/// The same for who waits for its end: whether the program runs is not waited for.
+pub(crate) fn enter(shared: &Arc<Shared>, spec: ProcessSpec, captures: Option<Captures>) -> Result<Begun, Error> {
     spec.check()?;
     if let Some(session) = &spec.session {
         shared.sessions.get(session)?;
@@ -48,16 +55,12 @@ pub(crate) async fn begin(shared: &Arc<Shared>, spec: ProcessSpec, captures: Opt
     let (control, controls) = mpsc::channel(CONTROL_MAX);
     let process = Process::new(id, spec.clone(), shared.new_output(), watched, control, Arc::downgrade(shared));
     if let Reserved::Existing(existing) = shared.registry.reserve(&process, &spec)? {
-        existing.started().await?;
         return Ok(Begun::Existing(existing));
     }
     let task = Supervisor { shared: Arc::clone(shared), process: process.clone(), spec, status, controls, captures };
     // In a task of its own: whoever asked may go away, the process has been asked for all the same.
     tokio::spawn(task.live());
-    match process.started().await {
-        Ok(()) => Ok(Begun::New(process)),
-        Err(error) => Err(error),
-    }
+    Ok(Begun::New(process))
 }
 
 /// Ends every process that the filter means. One receipt for all.
@@ -130,7 +133,7 @@ impl Supervisor {
         if let Some(driven) = driven {
             driven.answer();
         }
-        self.shared.registry.prune();
+        self.shared.registry.ended(self.process.id());
     }
 
     fn tell(&self, state: ProcessState, end: Option<Ended>) {

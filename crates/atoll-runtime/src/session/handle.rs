@@ -114,7 +114,7 @@ impl Session {
         let named = spec.id.is_some();
         let (captures, slot) = Captures::new(answer_bytes);
         match self.enqueue(&shared, spec, Some(captures)).await? {
-            Begun::New(process) => exec::collect(&shared, &process, &slot, named).await,
+            Begun::New(process) => exec::collect(&shared, &process, slot, named).await,
             Begun::Existing(process) => exec::from_log(&process, answer_bytes).await,
         }
     }
@@ -209,9 +209,7 @@ impl Session {
         process.command.invocation =
             Invocation::Restored { snapshot: Arc::clone(&snapshot), text: OsString::from_vec(text) };
         process.session = Some(self.inner.id.clone());
-        match processes::begin(&shared, process, None).await? {
-            Begun::New(process) | Begun::Existing(process) => Ok(process),
-        }
+        processes::begin(&shared, process).await
     }
 
     /// Brings a dead session back.

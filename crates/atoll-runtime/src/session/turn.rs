@@ -83,7 +83,7 @@ impl Turn {
             });
             process.remember_late_end();
             driven.answer();
-            shared.registry.prune();
+            shared.registry.ended(process.id());
         });
         turn
     }
