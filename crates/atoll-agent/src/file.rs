@@ -36,6 +36,9 @@ impl<T: DeserializeOwned> AtPath<T> {
             return Err(Refusal::invalid("query: path: duplicate field"));
         }
         let path = percent_decoded(path.split_once('=').map_or("", |(_, value)| value));
+        if path.is_empty() {
+            return Err(Refusal::invalid("query: path: empty"));
+        }
         let rest: Vec<&str> = query.split('&').filter(|pair| !is_path(pair)).collect();
         let rest = rest.join("&");
         let pairs = serde_urlencoded::Deserializer::new(form_urlencoded::parse(rest.as_bytes()));

@@ -197,6 +197,10 @@ fn a_form_brings_many_files() {
         assert_eq!(receipt["files"][2]["file"]["path_base64"], "dXAv/w==");
         assert_eq!(read(&f.client, "up/a.txt").await, "one");
         assert_eq!(read(&f.client, "up/d/e.txt").await.len(), 3_000_000);
+        let nowhere =
+            crate::raw::post("/v1/files/upload?path=").header("content-type", "multipart/form-data; boundary=x");
+        let nowhere = ask(&f.socket(), nowhere, form(&[part("file", "a.txt", "one")])).await;
+        assert_eq!(nowhere.refusal().1, "VALIDATION_FAILED");
         let none = ask(&f.socket(), post(), form(&[])).await;
         assert_eq!(none.refusal().1, "VALIDATION_FAILED");
         for bad in ["../out", "/etc/x", "a/../../b", ""] {

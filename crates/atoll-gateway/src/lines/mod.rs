@@ -42,7 +42,14 @@ impl Default for Places {
 pub(crate) struct Lines {
     places: Places,
     waits_for: Duration,
-    waiting: Mutex<Vec<Waiting>>,
+    waiting: Mutex<Waiters>,
+}
+
+/// Those that wait, and whether somebody lets go of those that have waited long enough.
+#[derive(Debug, Default)]
+struct Waiters {
+    lines: Vec<Waiting>,
+    is_swept: bool,
 }
 
 #[derive(Debug)]
@@ -62,7 +69,7 @@ impl Lines {
     pub(crate) fn take(&self, agent: &Agent) -> Option<Line> {
         loop {
             // The one that was used last: the others may go.
-            let mut waiting = self.waiting().pop()?;
+            let mut waiting = self.waiting().lines.pop()?;
             if waiting.agent == *agent && waiting.since.elapsed() < self.waits_for && waiting.line.is_ready() {
                 return Some(waiting.line);
             }
@@ -73,11 +80,11 @@ impl Lines {
     pub(crate) fn give_back(self: &Arc<Self>, line: Line, agent: Agent) {
         let Ok(place) = Arc::clone(&self.places.0).try_acquire_owned() else { return };
         let mut waiting = self.waiting();
-        if waiting.len() >= WAITING_MAX {
+        if waiting.lines.len() >= WAITING_MAX {
             return;
         }
-        waiting.push(Waiting { line, agent, since: Instant::now(), _place: place });
-        if waiting.len() == 1 {
+        waiting.lines.push(Waiting { line, agent, since: Instant::now(), _place: place });
+        if !std::mem::replace(&mut waiting.is_swept, true) {
             tokio::spawn(sweep(Arc::downgrade(self), self.waits_for));
         }
     }
@@ -85,11 +92,12 @@ impl Lines {
     /// Lets go of those that waited long enough; `false` if none is left.
     fn tidy(&self) -> bool {
         let mut waiting = self.waiting();
-        waiting.retain(|one| one.since.elapsed() < self.waits_for);
-        !waiting.is_empty()
+        waiting.lines.retain(|one| one.since.elapsed() < self.waits_for);
+        waiting.is_swept = !waiting.lines.is_empty();
+        waiting.is_swept
     }
 
-    fn waiting(&self) -> MutexGuard<'_, Vec<Waiting>> {
+    fn waiting(&self) -> MutexGuard<'_, Waiters> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

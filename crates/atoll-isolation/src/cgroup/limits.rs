@@ -76,12 +76,12 @@ impl Limit {
         }
     }
 
-    /// Least and most. Memory: the largest page Linux uses, since less rounds down to nothing.
+    /// Least and most. Memory: with less, what is ours inside or the smallest program is killed before it does anything.
     /// Processes: the kernel refuses more than PID_MAX_LIMIT. Cpu: the shortest quota (1 ms) of
     /// the longest period (1 s); as many cores as a kernel can be built for.
     pub(super) fn range(self) -> (u64, u64) {
         match self {
-            Self::Memory => (65_536, u64::MAX >> 1),
+            Self::Memory => (4 << 20, u64::MAX >> 1),
             Self::Pids => (1, 4_194_304),
             Self::Cpu => (1, 8_192_000),
         }

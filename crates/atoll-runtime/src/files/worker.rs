@@ -10,7 +10,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
 use atoll_isolation::sys::socket::{self, Waiting};
-use atoll_isolation::wire::{Session, Spawn};
+use atoll_isolation::wire::{Session, Spawn, SpawnStage};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use tokio::io::unix::AsyncFd;
 use tokio::net::UnixStream;
@@ -240,6 +240,9 @@ async fn start(shared: &Arc<Shared>, user: &User, who: Who) -> Result<Arc<Worker
         shared.link.forget(number);
         return Err(match error {
             SpawnError::Other(error) => error,
+            SpawnError::Refused { stage: SpawnStage::Clone, error } if is_for_want(&error) => {
+                Error::ProcessLimit { why: error.to_string() }
+            }
             SpawnError::Refused { stage, error } => {
                 Error::Internal { what: format!("the file worker was not started: {stage:?}: {error}") }
             }
@@ -250,6 +253,12 @@ async fn start(shared: &Arc<Shared>, user: &User, who: Who) -> Result<Arc<Worker
         Arc::new(Worker { number, control, places: Arc::new(Semaphore::new(AT_ONCE)), lines: Mutex::default() });
     tokio::spawn(keep(Arc::downgrade(shared), who, number, tree, news));
     Ok(worker)
+}
+
+/// The sandbox may not have another process, or no memory for it.
+fn is_for_want(error: &io::Error) -> bool {
+    let code = error.raw_os_error();
+    [rustix::io::Errno::AGAIN, rustix::io::Errno::NOMEM].iter().any(|want| code == Some(want.raw_os_error()))
 }
 
 fn request(number: u64, user: &User, tree: &Tree) -> Spawn {

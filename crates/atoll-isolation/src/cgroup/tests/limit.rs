@@ -160,7 +160,7 @@ fn a_limit_that_cannot_be_kept_is_refused_and_nothing_is_made() {
     assert!(matches!(error, Error::OutOfRange { .. }), "{error}");
     place.assert_nothing_left();
     let group = place.group("box", &Limits::default());
-    let error = group.leaf_with(LeafLimits { memory_bytes: Some(MIB) }).unwrap_err();
+    let error = group.leaf_with(LeafLimits { memory_bytes: Some(16 * MIB) }).unwrap_err();
     assert!(matches!(error, Error::NoController { .. }), "{error}");
     assert!(group.set_limits(&memory(64 * MIB)).is_err());
 }

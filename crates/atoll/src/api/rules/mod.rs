@@ -183,9 +183,9 @@ fn argv() -> Value {
     json!({ "minItems": 1, "items": text(), "prefixItems": [{ "type": "string", "minLength": 1, "pattern": NO_NUL }] })
 }
 
-/// The kernel counts whole pages, and has no larger number.
+/// With less nothing runs, and the kernel has no larger number.
 fn memory() -> Value {
-    json!({ "minimum": 65_536, "maximum": u64::MAX >> 1 })
+    json!({ "minimum": 4 << 20, "maximum": u64::MAX >> 1 })
 }
 
 fn labels() -> Value {
