@@ -69,7 +69,7 @@ impl Listener {
 impl Socket {
     pub(crate) async fn accept(&self) -> io::Result<Stream> {
         match self {
-            Self::Unix { listener, .. } => listener.accept().await.map(|(stream, _)| Stream::Unix(stream)),
+            Self::Unix { listener, .. } => Ok(Stream::Unix(listener.accept().await?.0.try_into()?)),
             Self::Tcp { listener, .. } => {
                 let (stream, _) = listener.accept().await?;
                 // Keys and their echoes are small and must not wait for more.

@@ -2,12 +2,14 @@
 //!
 //! Knows no sandbox, no route and no token.
 
+mod local;
 mod passage;
 pub mod percent;
 mod stream;
 mod tap;
 mod unread;
 
+pub use local::Local;
 pub use passage::{Passage, Slipway, stand_in};
 pub use stream::{Source, Stream};
 pub use tap::{Pipe, Tap};

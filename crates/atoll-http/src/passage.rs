@@ -144,69 +144,32 @@ impl Passage {
             pipe.waits = Some(context.waker().clone());
             return Poll::Pending;
         }
-        loop {
-            ready!(from.poll_ready(context))?;
-            let length = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
-            // The pipe is empty, so it is the socket that makes us wait.
-            match from.pour(into, length) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(error)),
-                Ok(moved) => {
-                    pipe.held = moved;
-                    return Poll::Ready(Ok(moved));
-                }
-            }
-        }
+        // It is empty, so it is the socket that makes us wait.
+        let moved = ready!(from.poll_pour(context, into, usize::try_from(most).unwrap_or(PIECE).min(PIECE)))?;
+        pipe.held = moved;
+        Poll::Ready(Ok(moved))
     }
 
     /// Moves bytes out of the pipe, as many as stand for them.
     fn poll_pipe(&self, context: &mut Context<'_>, wanted: usize) -> Poll<io::Result<usize>> {
-        loop {
-            ready!(self.stream.poll_write_ready(context))?;
-            let mut pipe = self.pipe();
-            let (Some(out), 1..) = (&pipe.out, pipe.held) else {
-                return Poll::Ready(Err(io::Error::other("what stands for bytes has lost them")));
-            };
-            let length = wanted.min(pipe.held);
-            match self.stream.drain(out, length) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                Err(error) => return Poll::Ready(Err(error)),
-                Ok(moved) => {
-                    pipe.held -= moved;
-                    if pipe.held == 0
-                        && let Some(waits) = pipe.waits.take()
-                    {
-                        waits.wake();
-                    }
-                    return Poll::Ready(Ok(moved));
-                }
-            }
+        let mut pipe = self.pipe();
+        let (Some(out), 1..) = (&pipe.out, pipe.held) else {
+            return Poll::Ready(Err(io::Error::other("what stands for bytes has lost them")));
+        };
+        let moved = ready!(self.stream.poll_drain(context, out, wanted.min(pipe.held)))?;
+        pipe.held -= moved;
+        if pipe.held == 0
+            && let Some(waits) = pipe.waits.take()
+        {
+            waits.wake();
         }
-    }
-
-    /// Writes once there is room.
-    fn poll_write(
-        &self,
-        context: &mut Context<'_>,
-        write: impl Fn(&Stream) -> io::Result<usize>,
-    ) -> Poll<io::Result<usize>> {
-        loop {
-            ready!(self.stream.poll_write_ready(context))?;
-            match write(&self.stream) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                written => return Poll::Ready(written),
-            }
-        }
+        Poll::Ready(Ok(moved))
     }
 }
 
 impl Source for Passage {
-    fn poll_ready(&self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
-        self.stream.poll_ready(context)
-    }
-
-    fn pour(&self, into: &OwnedFd, most: usize) -> io::Result<usize> {
-        self.stream.pour(into, most)
+    fn poll_pour(&self, context: &mut Context<'_>, into: &OwnedFd, most: usize) -> Poll<io::Result<usize>> {
+        self.stream.poll_pour(context, into, most)
     }
 }
 
@@ -245,13 +208,7 @@ impl AsyncRead for Slipway {
                 return Poll::Pending;
             }
         }
-        loop {
-            ready!(stream.poll_ready(context))?;
-            match stream.read(buffer) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-                read => return Poll::Ready(read.map(drop)),
-            }
-        }
+        stream.poll_read(context, buffer)
     }
 }
 
@@ -260,7 +217,7 @@ impl AsyncWrite for Slipway {
         if stands_in(bytes) && !bytes.is_empty() {
             return self.0.poll_pipe(context, bytes.len());
         }
-        self.0.poll_write(context, |stream| stream.try_write(bytes))
+        self.0.stream.poll_write(context, bytes)
     }
 
     fn poll_write_vectored(
@@ -276,7 +233,7 @@ impl AsyncWrite for Slipway {
             Some(before) => &pieces[..before],
             None => pieces,
         };
-        self.0.poll_write(context, |stream| stream.try_write_vectored(plain))
+        self.0.stream.poll_write_vectored(context, plain)
     }
 
     fn is_write_vectored(&self) -> bool {

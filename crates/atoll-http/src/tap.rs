@@ -94,10 +94,10 @@ impl Tap {
 
     /// Moves more into an empty pipe; nothing is lost if the wait is given up.
     pub async fn fill(&mut self, pipe: &Pipe) -> io::Result<usize> {
-        std::future::poll_fn(|context| {
-            self.poll_rest(context, |context, client, most| poll_pour(context, client, pipe, most))
-        })
-        .await
+        let pour = |context: &mut Context<'_>, client: &Passage, most: u64| {
+            client.poll_pour(context, &pipe.into, usize::try_from(most).unwrap_or(PIECE).min(PIECE))
+        };
+        std::future::poll_fn(|context| self.poll_rest(context, pour)).await
     }
 
     /// Takes what is left off the client's hands, to no use: as many bytes at most, or a little more.
@@ -120,17 +120,6 @@ impl Tap {
 impl Drop for Tap {
     fn drop(&mut self) {
         self.client.past();
-    }
-}
-
-fn poll_pour(context: &mut Context<'_>, from: &Passage, pipe: &Pipe, most: u64) -> Poll<io::Result<usize>> {
-    let most = usize::try_from(most).unwrap_or(PIECE).min(PIECE);
-    loop {
-        ready!(from.poll_ready(context))?;
-        match from.pour(&pipe.into, most) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
-            poured => return Poll::Ready(poured),
-        }
     }
 }
 

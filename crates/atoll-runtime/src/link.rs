@@ -15,6 +15,7 @@ use atoll_isolation::sys::socket::{self, Waiting};
 use atoll_isolation::wire::{Event, IN_MEMORY_FILE, INLINE_MAX, Members, Request, Spawn, SpawnStage, Wire};
 use atoll_isolation::{Packed, pack, unpack};
 use atoll_protocol::EndReason;
+use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
 use tokio::sync::{mpsc, oneshot, watch};
 
@@ -83,7 +84,7 @@ impl Link {
     /// Takes over the socket and starts the receiving task.
     pub(crate) fn new(socket: OwnedFd) -> io::Result<Self> {
         let inner = Arc::new(Inner {
-            socket: register(socket)?,
+            socket: listened_to(socket, Interest::READABLE)?,
             next_tag: AtomicU32::new(1),
             tables: Mutex::default(),
             reaped: watch::Sender::new(0),
@@ -261,7 +262,7 @@ impl Inner {
         loop {
             match socket::send_waiting(self.socket.as_fd(), bytes, fds, Waiting::Forbidden) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {
-                    self.socket.writable().await?.clear_ready();
+                    room(self.socket.as_fd()).await?;
                 }
                 done => return done,
             }
@@ -336,10 +337,22 @@ fn unexpected(event: &Event) -> Error {
     Error::Internal { what: format!("init answered out of turn: {event:?}") }
 }
 
+/// Waits for room to write. It is not listened to all the time: the kernel tells of it whenever init has read, which would
+/// wake us once for each message.
+async fn room(socket: BorrowedFd<'_>) -> io::Result<()> {
+    let socket = listened_to(socket.try_clone_to_owned()?, Interest::WRITABLE)?;
+    drop(socket.writable().await?);
+    Ok(())
+}
+
+pub(crate) fn register(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+    listened_to(socket, Interest::READABLE | Interest::WRITABLE)
+}
+
 #[expect(
     deprecated,
     reason = "the replacement is unsafe for types that may lie about their descriptor; OwnedFd does not"
 )]
-pub(crate) fn register(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
-    AsyncFd::new(socket)
+fn listened_to(socket: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+    AsyncFd::with_interest(socket, interest)
 }

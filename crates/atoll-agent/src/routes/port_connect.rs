@@ -18,7 +18,7 @@ use hyper::upgrade::{OnUpgrade, Upgraded};
 use hyper_util::rt::TokioIo;
 use hyper_util::server::conn::auto::upgrade::downcast;
 use rustix::net::{SendAncillaryBuffer, SendAncillaryMessage, SendFlags};
-use tokio::io::{Interest, copy_bidirectional_with_sizes};
+use tokio::io::copy_bidirectional_with_sizes;
 use tokio::net::TcpStream;
 
 use crate::agent::Agent;
@@ -100,14 +100,13 @@ async fn hand_over(changed: OnUpgrade, stream: StdStream) -> io::Result<()> {
         return Err(io::Error::other("a socket can be passed over a unix socket only"));
     };
     let passed = [stream.as_fd()];
-    client
-        .async_io(Interest::WRITABLE, || {
-            let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
-            let mut control = SendAncillaryBuffer::new(&mut room);
-            control.push(SendAncillaryMessage::ScmRights(&passed));
-            // A descriptor travels with a byte.
-            let sent = rustix::net::sendmsg(client, &[IoSlice::new(b"\n")], &mut control, SendFlags::NOSIGNAL);
-            sent.map(drop).map_err(io::Error::from)
-        })
-        .await
+    let pass = || {
+        let mut room = [MaybeUninit::uninit(); rustix::cmsg_space!(ScmRights(1))];
+        let mut control = SendAncillaryBuffer::new(&mut room);
+        control.push(SendAncillaryMessage::ScmRights(&passed));
+        // A descriptor travels with a byte.
+        let sent = rustix::net::sendmsg(client, &[IoSlice::new(b"\n")], &mut control, SendFlags::NOSIGNAL);
+        sent.map(drop).map_err(io::Error::from)
+    };
+    std::future::poll_fn(|context| client.poll_write_with(context, pass)).await
 }

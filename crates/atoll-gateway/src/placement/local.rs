@@ -203,7 +203,8 @@ impl Placement for Local {
     fn connect<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<Wire>> {
         Box::pin(async move {
             let dir = Path::new(&*agent.address).parent().unwrap_or(Path::new("/"));
-            Ok(Box::new(Slipway::new(Stream::Unix(connect_below(dir).await?))) as Wire)
+            let socket = atoll_http::Local::try_from(connect_below(dir).await?)?;
+            Ok(Box::new(Slipway::new(Stream::Unix(socket))) as Wire)
         })
     }
 

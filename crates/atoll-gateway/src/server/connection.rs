@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use atoll_http::{Slipway, Stream};
+use atoll_http::{Local, Slipway, Stream};
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
@@ -99,7 +99,9 @@ impl Connection {
     }
 
     pub(super) async fn unix(&self, stream: UnixStream, watch: Watch) {
-        let slipway = Slipway::new(Stream::Unix(stream));
+        // It only fails for want of descriptors or memory: nothing could be served.
+        let Ok(local) = Local::try_from(stream) else { return };
+        let slipway = Slipway::new(Stream::Unix(local));
         let arrival = Arrival { passage: Some(slipway.passage()), ..Arrival::of(None, "http") };
         self.plain(slipway, arrival, watch).await;
     }
