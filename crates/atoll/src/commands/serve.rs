@@ -164,7 +164,15 @@ fn in_background(arguments: Arguments, parent: Parent) -> ExitCode {
 }
 
 fn work(arguments: Arguments, parent: &mut Option<Parent>) -> Result<u8, Error> {
-    exit::outcome(tokio::runtime::Builder::new_multi_thread(), serve(arguments, parent))
+    let mut threads = tokio::runtime::Builder::new_multi_thread();
+    threads.worker_threads(half_of_the_cores());
+    exit::outcome(threads, serve(arguments, parent))
+}
+
+/// A server only passes on what others do: the other half is for them, and threads that wake each other for little work
+/// cost more than they do.
+fn half_of_the_cores() -> usize {
+    std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
 }
 
 fn log_as(form: LogForm) {
