@@ -6,7 +6,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker, ready};
 
-use atoll_http::{Passage, Tap, stand_in};
+use atoll_http::{LARGE, Passage, Tap, stand_in};
 use axum::extract::Request;
 use axum::response::Response;
 use bytes::Bytes;
@@ -15,12 +15,6 @@ use hyper::body::{Body, Frame, Incoming, SizeHint};
 
 use crate::lines::Line;
 use crate::proxy::Held;
-
-/// Answers below this are as fast copied.
-const LARGE: u64 = 1024 * 1024;
-
-/// A request below this is better copied: its connection can be kept for the next one.
-pub(crate) const LARGE_UP: u64 = 8 * 1024 * 1024;
 
 /// From one connection to another, so many bytes.
 #[derive(Debug)]

@@ -10,7 +10,7 @@ mod tap;
 mod unread;
 
 pub use local::Local;
-pub use passage::{Passage, Slipway, stand_in};
+pub use passage::{LARGE, LARGE_UP, Passage, Slipway, stand_in};
 pub use stream::{Source, Stream};
 pub use tap::{Pipe, Tap};
 pub use unread::settle;

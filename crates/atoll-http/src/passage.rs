@@ -22,6 +22,12 @@ use tokio::sync::Notify;
 
 use crate::stream::{self, PIECE, Source, Stream};
 
+/// An answer below this is as fast copied.
+pub const LARGE: u64 = 1024 * 1024;
+
+/// A request below this is better copied: its connection can be kept for the next one.
+pub const LARGE_UP: u64 = 8 * 1024 * 1024;
+
 /// Stands for bytes that are in the pipe. Never written anywhere.
 static STAND_IN: [u8; PIECE] = [0; PIECE];
 
@@ -79,11 +85,6 @@ impl Passage {
 
     fn reading(&self) -> MutexGuard<'_, Reading> {
         self.reading.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The connection itself.
-    pub fn stream(&self) -> &Stream {
-        &self.stream
     }
 
     /// A new pipe for a new body; `None` if that is not to be had, or the last one has not left.

@@ -94,8 +94,8 @@ async fn carry(changed: OnUpgrade, stream: StdStream) {
 
 async fn hand_over(changed: OnUpgrade, stream: StdStream) -> io::Result<()> {
     let client: Upgraded = changed.await.map_err(io::Error::other)?;
-    let client = downcast::<TokioIo<Slipway>>(client).map(|parts| parts.io.into_inner().passage());
-    let client = client.as_ref().map(|client| client.stream());
+    let client = downcast::<TokioIo<Slipway>>(client).map(|parts| parts.io.into_inner());
+    let client = client.as_ref().map(Slipway::stream);
     let Ok(Stream::Unix(client)) = client else {
         return Err(io::Error::other("a socket can be passed over a unix socket only"));
     };

@@ -40,6 +40,15 @@ pub(crate) enum NotSent {
     Broken(hyper::Error),
 }
 
+impl std::fmt::Display for NotSent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Unsent(_) => f.write_str("it hung up"),
+            Self::Broken(error) => error.fmt(f),
+        }
+    }
+}
+
 impl Carrier {
     /// Moves what can be moved. An error is told to whoever waits for the answer or its body.
     fn go_on(&mut self, context: &mut Context<'_>) {

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use atoll_http::Passage;
+use atoll_http::{LARGE_UP, Passage};
 use atoll_protocol::ErrorCode;
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
@@ -119,7 +119,7 @@ impl Way<'_> {
 
     /// Whether a request's body can go past us: a large one whose length is known. The client's connection.
     fn rises(&self, request: &Request) -> Option<&Arc<Passage>> {
-        let is_large = request.body().size_hint().exact().is_some_and(|length| length >= slipping::LARGE_UP);
+        let is_large = request.body().size_hint().exact().is_some_and(|length| length >= LARGE_UP);
         self.passage().filter(|_| is_large)
     }
 
@@ -188,11 +188,8 @@ impl Way<'_> {
         agent: Agent,
         request: Request,
     ) -> Result<(Line, Agent, hyper::Response<hyper::body::Incoming>), Error> {
-        match line.send(request).await {
-            Ok(response) => Ok((line, agent, response)),
-            Err(NotSent::Unsent(_)) => Err(self.broke(&"it hung up")),
-            Err(NotSent::Broken(error)) => Err(self.broke(&error)),
-        }
+        let response = line.send(request).await.map_err(|error| self.broke(&error))?;
+        Ok((line, agent, response))
     }
 
     /// Connects to the port. After a sleep, programs take a moment.

@@ -10,7 +10,7 @@ mod tunnel;
 
 use std::sync::Arc;
 
-use atoll_http::Passage;
+use atoll_http::{LARGE_UP, Passage};
 use atoll_protocol::{SandboxName, Verb};
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
@@ -143,7 +143,7 @@ impl Way<'_> {
 
     /// The client's connection, if a request's body can go past us: a large one whose length is known.
     fn rises(&self, request: &Request) -> Option<&Arc<Passage>> {
-        let is_large = request.body().size_hint().exact().is_some_and(|length| length >= slipping::LARGE_UP);
+        let is_large = request.body().size_hint().exact().is_some_and(|length| length >= LARGE_UP);
         self.passage.as_ref().filter(|_| is_large && self.came_by == Version::HTTP_11)
     }
 
@@ -171,11 +171,8 @@ impl Way<'_> {
         agent: Agent,
         request: Request,
     ) -> Result<(Line, Agent, hyper::Response<hyper::body::Incoming>), Error> {
-        match line.send(request).await {
-            Ok(response) => Ok((line, agent, response)),
-            Err(NotSent::Unsent(_)) => Err(self.broke(&"it hung up")),
-            Err(NotSent::Broken(error)) => Err(self.broke(&error)),
-        }
+        let response = line.send(request).await.map_err(|error| self.broke(&error))?;
+        Ok((line, agent, response))
     }
 
     /// Nothing was sent yet, so it is safe to try a second time.

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use atoll_http::{Passage, Pipe, Tap};
+use atoll_http::{LARGE, LARGE_UP, Passage, Pipe, Tap};
 use atoll_protocol::{Encoding, ErrorCode, FileText, WriteFileRequest, WriteReceipt, given_path};
 use atoll_runtime::Error;
 use atoll_runtime::files::{Condition, Content, Files, ReadOptions, Reading, Upload, WHOLE_MAX, WriteOptions, Written};
@@ -29,12 +29,6 @@ use crate::large;
 
 /// What is answered in one piece.
 const SMALL: u64 = 64 * 1024;
-
-/// What goes past us: less is as fast copied.
-const LARGE: u64 = 1024 * 1024;
-
-/// What comes past us: with less, the connection is better kept for the next request.
-const LARGE_UP: u64 = 8 * 1024 * 1024;
 
 /// What is read of a body after it was refused, and for how long.
 const UNREAD_MAX: usize = 256 * 1024 * 1024;
