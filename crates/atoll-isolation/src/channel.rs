@@ -3,6 +3,7 @@
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::FileExt;
+use std::sync::{Mutex, PoisonError};
 
 use crate::sys::{fd, socket};
 use crate::wire::{BODY_MAX, IN_MEMORY_FILE, INLINE_MAX, Malformed, Wire};
@@ -11,13 +12,13 @@ use crate::wire::{BODY_MAX, IN_MEMORY_FILE, INLINE_MAX, Malformed, Wire};
 #[derive(Debug)]
 pub struct Channel {
     socket: OwnedFd,
-    buffer: Vec<u8>,
+    buffer: Mutex<Vec<u8>>,
 }
 
 impl Channel {
     /// Takes over a connected socket.
     pub fn new(socket: OwnedFd) -> Self {
-        Self { socket, buffer: vec![0; INLINE_MAX] }
+        Self { socket, buffer: Mutex::new(vec![0; INLINE_MAX]) }
     }
 
     /// Sends one message.
@@ -33,11 +34,12 @@ impl Channel {
     }
 
     /// Receives one message; `None` when the other end is gone.
-    pub fn receive<M: Wire>(&mut self) -> io::Result<Option<(M, Vec<OwnedFd>)>> {
-        let Some((length, fds)) = socket::receive(self.socket.as_fd(), &mut self.buffer)? else {
+    pub fn receive<M: Wire>(&self) -> io::Result<Option<(M, Vec<OwnedFd>)>> {
+        let mut buffer = self.buffer.lock().unwrap_or_else(PoisonError::into_inner);
+        let Some((length, fds)) = socket::receive(self.socket.as_fd(), &mut buffer)? else {
             return Ok(None);
         };
-        unpack(&self.buffer[..length], fds).map(Some)
+        unpack(&buffer[..length], fds).map(Some)
     }
 
     /// The socket, to be waited on.

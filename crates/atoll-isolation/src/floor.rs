@@ -70,7 +70,7 @@ impl Floor {
 }
 
 pub(crate) fn run() -> ExitCode {
-    let served = fd::inherited(SOCKET).map(Channel::new).and_then(|mut channel| {
+    let served = fd::inherited(SOCKET).map(Channel::new).and_then(|channel| {
         while let Some((order, _)) = channel.receive::<Order>()? {
             let status = carry_out(order).unwrap_or_else(|error| -crate::sys::errno(&error));
             channel.send(&status, &[])?;

@@ -34,7 +34,7 @@ fn keep() -> io::Result<()> {
     process::new_session()?;
     process::set_name(c"atoll-keeper")?;
     signal::block_all()?;
-    let mut channel = Channel::new(fd::inherited(SOCKET)?);
+    let channel = Channel::new(fd::inherited(SOCKET)?);
     let mut kept: Vec<(Kept, PathBuf)> = Vec::new();
     // An error is an end too: an agent that is killed with our answer unread leaves a reset connection behind.
     while let Ok(Some((request, _))) = channel.receive() {

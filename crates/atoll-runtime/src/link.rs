@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use atoll_isolation::sys::process::Usage;
@@ -70,6 +70,26 @@ struct Inner {
     next_tag: AtomicU32,
     tables: Mutex<Tables>,
     reaped: watch::Sender<u64>,
+    /// Programs that were asked for, of which nothing is known yet.
+    starting: AtomicUsize,
+}
+
+/// One of those.
+struct Start<'a> {
+    all: &'a AtomicUsize,
+    is_only: bool,
+}
+
+impl<'a> Start<'a> {
+    fn begin(all: &'a AtomicUsize) -> Self {
+        Self { all, is_only: all.fetch_add(1, Ordering::Relaxed) == 0 }
+    }
+}
+
+impl Drop for Start<'_> {
+    fn drop(&mut self) {
+        self.all.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 /// Who waits for what. `None` once the other end is gone.
@@ -88,6 +108,7 @@ impl Link {
             next_tag: AtomicU32::new(1),
             tables: Mutex::default(),
             reaped: watch::Sender::new(0),
+            starting: AtomicUsize::new(0),
         });
         tokio::spawn(receive_all(Arc::clone(&inner)));
         Ok(Self { inner })
@@ -125,8 +146,10 @@ impl Link {
         self.inner.reaped.subscribe()
     }
 
-    /// Starts a program.
-    pub(crate) async fn spawn(&self, spawn: Spawn, fds: &[BorrowedFd<'_>]) -> Result<Spawned, SpawnError> {
+    /// Starts a program; beside others, if it may be and there are any that are just being started.
+    pub(crate) async fn spawn(&self, mut spawn: Spawn, fds: &[BorrowedFd<'_>]) -> Result<Spawned, SpawnError> {
+        let start = Start::begin(&self.inner.starting);
+        spawn.beside &= !start.is_only;
         let answer = self.ask(|tag| Request::Spawn { tag, spawn }, fds).await.map_err(SpawnError::Other)?;
         match answer {
             (Event::Spawned { pid, .. }, mut fds) => Ok(Spawned { pid, pidfd: fds.pop() }),

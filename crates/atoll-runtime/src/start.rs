@@ -229,6 +229,8 @@ fn spawn_request(
         extras: 0,
         unstoppable: false,
         pidfd: false,
+        // The thread would be one of its processes.
+        beside: shared.group.as_ref().is_some_and(|group| group.limits().pids.is_none()),
     })
 }
 

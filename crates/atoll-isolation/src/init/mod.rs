@@ -1,41 +1,44 @@
 //! PID 1 of a sandbox: applies the plan, then starts programs, reaps everything and reports ends, until its agent is gone.
 //!
-//! Single-threaded and synchronous. It interprets nothing that a user wrote: requests are binary and come from the
-//! agent alone. It keeps no output and no state beyond which pid belongs to which command. When the socket closes
-//! it ends, and the kernel ends everything in its PID namespace with it.
+//! Synchronous: one thread serves, and others only start programs beside it (`helper`). It interprets nothing that a user
+//! wrote: requests are binary and come from the agent alone. It keeps no output and no state beyond which pid belongs to
+//! which command. When the socket closes it ends, and the kernel ends everything in its PID namespace with it.
 
 pub(crate) mod apply;
+mod children;
+mod helper;
 mod spawn;
 mod tree;
 mod warden;
 
-use std::collections::HashMap;
 use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::process::ExitCode;
+use std::sync::Arc;
 
+use self::children::{Children, Ended};
+use self::helper::{Helpers, Job};
+use self::spawn::Starter;
 use crate::channel::Channel;
 use crate::egress;
 use crate::program::SOCKET;
-use crate::sys::process::Reaped;
-use crate::sys::vfork::Stack;
 use crate::sys::{self, fd, identity, network, process, signal, socket};
-use crate::wire::{Event, Members, Request, Setup, Spawn, SpawnStage, VERSION};
+use crate::wire::{Event, Members, Request, Setup, SpawnStage, VERSION};
 
 /// Runs init to its end. The exit code is for nobody: the agent learns everything over the socket.
 pub(crate) fn run() -> ExitCode {
     let Ok(socket) = fd::inherited(SOCKET) else {
         return ExitCode::FAILURE;
     };
-    let mut channel = Channel::new(socket);
-    match set_up(&mut channel).and_then(|own_namespace| Init::new(channel, own_namespace)?.serve()) {
+    let channel = Channel::new(socket);
+    match set_up(&channel).and_then(|own_namespace| Init::new(channel, own_namespace)?.serve()) {
         Ok(()) => ExitCode::SUCCESS,
         Err(_) => ExitCode::FAILURE,
     }
 }
 
 /// Waits for the plan and applies it. `true` if this is PID 1 of a namespace.
-fn set_up(channel: &mut Channel) -> io::Result<bool> {
+fn set_up(channel: &Channel) -> io::Result<bool> {
     identity::not_dumpable()?;
     signal::reset_all()?;
     let Some((Request::Setup { setup }, fds)) = channel.receive()? else {
@@ -67,42 +70,29 @@ fn prepare(setup: &Setup, fds: Vec<OwnedFd>) -> Result<(), (usize, io::Error)> {
     apply::apply(&setup.steps, fds)
 }
 
-/// What a known child of init is.
-#[derive(Debug, Clone, Copy)]
-enum Role {
-    /// The main process of a command.
-    Command { command: u64, unstoppable: bool },
-    /// The warden over a command's tree.
-    Warden(u64),
-}
-
-impl Role {
-    /// A command that stops its own warden would never be told to have ended.
-    fn is_continued(self) -> bool {
-        matches!(self, Self::Warden(_) | Self::Command { unstoppable: true, .. })
-    }
-}
-
 /// The serving state.
 struct Init {
-    channel: Channel,
-    children: HashMap<u32, Role>,
-    stack: Stack,
+    channel: Arc<Channel>,
+    children: Arc<Children>,
+    starter: Starter,
+    helpers: Helpers,
     own_namespace: bool,
-    /// How many of the children must not stay stopped.
-    continued: usize,
 }
 
 impl Init {
     fn new(channel: Channel, own_namespace: bool) -> io::Result<Self> {
         signal::hold_child_signal()?;
-        Ok(Self { channel, children: HashMap::new(), stack: Stack::new(), own_namespace, continued: 0 })
+        let channel = Arc::new(channel);
+        let children = Arc::new(Children::new(Arc::clone(&channel)));
+        let helpers = Helpers::new(Arc::clone(&children));
+        Ok(Self { channel, children, starter: Starter::new(), helpers, own_namespace })
     }
 
     fn serve(mut self) -> io::Result<()> {
         let outcome = self.serve_until_gone();
         if !self.own_namespace {
-            // No namespace ends with us: end the tree by hand.
+            // No namespace ends with us: end the tree by hand, when nothing is added to it any more.
+            self.children.rest();
             tree::end_own();
         }
         outcome
@@ -125,49 +115,32 @@ impl Init {
     fn reap_all(&mut self) -> io::Result<()> {
         let mut orphans = false;
         while let Ok(Some(ended)) = process::reap(false) {
-            orphans |= self.report(ended)?;
-        }
-        while self.continued > 0
-            && let Some(pid) = process::stopped_child()
-        {
-            if self.children.get(&pid).is_some_and(|role| role.is_continued()) {
-                process::kill(pid, libc::SIGCONT)?;
+            match self.children.ended(ended)? {
+                Ended::Told => {}
+                Ended::WardenLost(command) => {
+                    self.kill_strays();
+                    self.channel.send(&Event::WardenLost { command }, &[])?;
+                }
+                Ended::Orphan => orphans = true,
             }
         }
+        self.children.keep_going()?;
         if orphans { self.channel.send(&Event::OrphanReaped, &[]) } else { Ok(()) }
-    }
-
-    /// Tells the agent of an end. `true` if it was an orphan that nobody asked about.
-    fn report(&mut self, ended: Reaped) -> io::Result<bool> {
-        let Reaped { pid, status, usage } = ended;
-        let role = self.children.remove(&pid);
-        self.continued -= usize::from(role.is_some_and(Role::is_continued));
-        match role {
-            Some(Role::Command { command, .. }) => {
-                self.channel.send(&Event::Exited { command, status, usage, alone: false }, &[])?;
-                Ok(false)
-            }
-            // A warden ends with 0 when its tree is empty, and has said so itself.
-            Some(Role::Warden(_)) if status == 0 => Ok(false),
-            Some(Role::Warden(command)) => {
-                self.kill_strays();
-                self.channel.send(&Event::WardenLost { command }, &[])?;
-                Ok(false)
-            }
-            None => Ok(true),
-        }
     }
 
     /// After a warden was killed its tree hangs below init, told apart from nothing: end what has no warden.
     fn kill_strays(&self) {
-        let known: Vec<u32> = self.children.keys().copied().collect();
-        tree::kill_below(std::process::id(), &known);
+        tree::kill_below(std::process::id(), &self.children.pids());
     }
 
     fn answer(&mut self, request: Request, fds: Vec<OwnedFd>) -> io::Result<()> {
+        if !matches!(&request, Request::Spawn { spawn, .. } if !spawn.warden) {
+            // Only starts go side by side; a fork may not meet other threads at work, either.
+            self.children.rest();
+        }
         match request {
             Request::Setup { .. } | Request::Close { .. } => Err(io::Error::from_raw_os_error(libc::EPROTO)),
-            Request::Spawn { tag, spawn } => self.spawn(tag, &spawn, &fds),
+            Request::Spawn { tag, spawn } => self.spawn(Job { tag, spawn, fds }),
             Request::Sweep { tag, members, signal } => {
                 let count = self.reach(members).map_or(0, |reach| reach.signal(signal));
                 self.channel.send(&Event::Counted { tag, count }, &[])
@@ -178,7 +151,7 @@ impl Init {
             }
             Request::Signal { tag, command, signal } => {
                 // Not reaped yet, so the number is still its own.
-                let sent = self.main_of(command).is_some_and(|pid| process::kill(pid, signal).is_ok());
+                let sent = self.children.main_of(command).is_some_and(|pid| process::kill(pid, signal).is_ok());
                 self.channel.send(&Event::Counted { tag, count: u32::from(sent) }, &[])
             }
             Request::Pidfds { tag, pids } => self.hand_out_pidfds(tag, &pids),
@@ -221,56 +194,34 @@ impl Init {
     /// `None` if the command has no warden (any more).
     fn reach(&self, members: Members) -> Option<tree::Reach> {
         Some(match members {
-            Members::Command { command } => tree::Reach::Below { top: self.warden_of(command)?, spared: Vec::new() },
+            Members::Command { command } => {
+                tree::Reach::Below { top: self.children.warden_of(command)?, spared: Vec::new() }
+            }
             Members::Below { top, spared } => tree::Reach::Below { top, spared },
             Members::Jobs { top, spared } => tree::Reach::Jobs { top, spared },
             Members::Of { roots } => tree::Reach::Of { roots },
         })
     }
 
-    fn main_of(&self, command: u64) -> Option<u32> {
-        self.children.iter().find_map(|(pid, role)| match role {
-            Role::Command { command: of, .. } if *of == command => Some(*pid),
-            Role::Warden(_) | Role::Command { .. } => None,
-        })
-    }
-
-    fn warden_of(&self, command: u64) -> Option<u32> {
-        self.children.iter().find_map(|(pid, role)| match role {
-            Role::Warden(of) if *of == command => Some(*pid),
-            Role::Warden(_) | Role::Command { .. } => None,
-        })
-    }
-
-    fn spawn(&mut self, tag: u32, request: &Spawn, fds: &[OwnedFd]) -> io::Result<()> {
-        if request.warden {
-            return self.spawn_under_warden(tag, request, fds);
+    fn spawn(&mut self, job: Job) -> io::Result<()> {
+        if job.spawn.warden {
+            return self.spawn_under_warden(&job);
         }
-        match spawn::spawn(&mut self.stack, request, fds) {
-            Ok((pid, pidfd)) => {
-                let role = Role::Command { command: request.command, unstoppable: request.unstoppable };
-                self.children.insert(pid, role);
-                self.continued += usize::from(role.is_continued());
-                let fds: Vec<_> = pidfd.iter().map(AsFd::as_fd).collect();
-                self.channel.send(&Event::Spawned { tag, pid }, &fds)
-            }
-            Err((stage, error)) => self.refuse(tag, stage, &error),
-        }
+        let ours = if job.spawn.beside { self.helpers.give(job, &self.starter) } else { Some(job) };
+        let Some(Job { tag, spawn, fds }) = ours else { return Ok(()) };
+        let outcome = self.starter.spawn(&spawn, &fds);
+        self.children.started(tag, &spawn, outcome)
     }
 
-    fn spawn_under_warden(&mut self, tag: u32, request: &Spawn, fds: &[OwnedFd]) -> io::Result<()> {
+    fn spawn_under_warden(&mut self, job: &Job) -> io::Result<()> {
+        let Job { tag, spawn, fds } = job;
         match process::fork() {
-            Ok(None) => process::exit_now(warden::run(&self.channel, &mut self.stack, tag, request, fds)),
+            Ok(None) => process::exit_now(warden::run(&self.channel, &mut self.starter, *tag, spawn, fds)),
             Ok(Some(pid)) => {
-                self.children.insert(pid, Role::Warden(request.command));
-                self.continued += 1;
+                self.children.guarded(pid, spawn.command);
                 Ok(())
             }
-            Err(error) => self.refuse(tag, SpawnStage::Clone, &error),
+            Err(error) => self.children.started(*tag, spawn, Err((SpawnStage::Clone, error))),
         }
-    }
-
-    fn refuse(&self, tag: u32, stage: SpawnStage, error: &io::Error) -> io::Result<()> {
-        self.channel.send(&Event::SpawnFailed { tag, stage, errno: sys::errno(error) }, &[])
     }
 }

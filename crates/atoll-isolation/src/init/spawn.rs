@@ -7,6 +7,7 @@ use std::ffi::CString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, OwnedFd, RawFd};
 
+use super::children::Outcome;
 use crate::sys::process::StringArray;
 use crate::sys::vfork::{self, Stack};
 use crate::sys::{self, c_string, fd, identity, process, signal};
@@ -28,42 +29,72 @@ struct Prepared<'a> {
     /// What the program gets as 0, 1, 2 and so on.
     given: Vec<RawFd>,
     memory_cgroup: Option<RawFd>,
+    /// The program's user is not this process's.
+    other_user: bool,
 }
 
-/// Starts the program. Returns once it executes, with its pid and, if wanted, its pidfd, or with the reason why it does
-/// not.
-pub(super) fn spawn(stack: &mut Stack, request: &Spawn, fds: &[OwnedFd]) -> Result<(u32, Option<OwnedFd>), Failure> {
-    let prepared = prepare(request, fds).map_err(|error| (SpawnStage::Request, error))?;
-    let cgroup = request.in_cgroup.then(|| fds[prepared.given.len()].as_fd());
-    let mut failure: Option<(SpawnStage, i32)> = None;
-    let mut child = || failure = Some(become_program(&prepared));
-    let spawned = vfork::spawn(stack, cgroup, request.pidfd, &mut child);
-    let (pid, pidfd) = spawned.map_err(|error| (SpawnStage::Clone, error))?;
-    match failure {
-        None => Ok((pid, pidfd)),
-        Some((stage, errno)) => {
-            // The child has ended by itself; it is reaped here so that nobody hears of it.
-            drop(process::wait_exactly(pid));
-            Err((stage, io::Error::from_raw_os_error(errno)))
+/// Starts programs, one at a time.
+#[derive(Debug)]
+pub(super) struct Starter {
+    stack: Stack,
+    /// This process's own.
+    user: (u32, u32),
+}
+
+impl Starter {
+    pub(super) fn new() -> Self {
+        Self { stack: Stack::new(), user: (identity::user(), identity::group()) }
+    }
+
+    /// One for another thread.
+    pub(super) fn another(&self) -> Self {
+        Self { stack: Stack::new(), user: self.user }
+    }
+
+    /// Starts the program. Returns once it executes, with its pid and, if wanted, its pidfd, or with the reason why it
+    /// does not.
+    pub(super) fn spawn(&mut self, request: &Spawn, fds: &[OwnedFd]) -> Outcome {
+        self.start(request, fds, request.pidfd)
+    }
+
+    /// The same, with its pidfd in any case.
+    pub(super) fn spawn_with_pidfd(&mut self, request: &Spawn, fds: &[OwnedFd]) -> Outcome {
+        self.start(request, fds, true)
+    }
+
+    fn start(&mut self, request: &Spawn, fds: &[OwnedFd], want_pidfd: bool) -> Outcome {
+        let prepared = self.prepare(request, fds).map_err(|error| (SpawnStage::Request, error))?;
+        let cgroup = request.in_cgroup.then(|| fds[prepared.given.len()].as_fd());
+        let mut failure: Option<(SpawnStage, i32)> = None;
+        let mut child = || failure = Some(become_program(&prepared));
+        let spawned = vfork::spawn(&mut self.stack, cgroup, want_pidfd, &mut child);
+        let (pid, pidfd) = spawned.map_err(|error| (SpawnStage::Clone, error))?;
+        if let Some((stage, errno)) = failure {
+            // The child has ended by itself; it is reaped here so that nobody hears of it. Where another thread may have
+            // been faster its number means nothing any more.
+            drop(pidfd.map_or_else(|| process::wait_exactly(pid), |pidfd| process::wait_pidfd(pidfd.as_fd())));
+            return Err((stage, io::Error::from_raw_os_error(errno)));
         }
+        Ok((pid, pidfd))
     }
-}
 
-fn prepare<'a>(request: &'a Spawn, fds: &[OwnedFd]) -> io::Result<Prepared<'a>> {
-    let given = usize::try_from(request.extras).map_or(usize::MAX, |extras| extras.saturating_add(3));
-    let expected = given.saturating_add(usize::from(request.in_cgroup) + usize::from(request.in_memory_cgroup));
-    if fds.len() != expected {
-        return Err(io::Error::from_raw_os_error(libc::EBADF));
+    fn prepare<'a>(&self, request: &'a Spawn, fds: &[OwnedFd]) -> io::Result<Prepared<'a>> {
+        let given = usize::try_from(request.extras).map_or(usize::MAX, |extras| extras.saturating_add(3));
+        let expected = given.saturating_add(usize::from(request.in_cgroup) + usize::from(request.in_memory_cgroup));
+        if fds.len() != expected {
+            return Err(io::Error::from_raw_os_error(libc::EBADF));
+        }
+        Ok(Prepared {
+            request,
+            candidates: request.candidates.iter().map(|path| c_string(path)).collect::<Result<_, _>>()?,
+            argv: StringArray::new(&request.argv)?,
+            env: StringArray::new(&request.env)?,
+            cwd: c_string(&request.cwd)?,
+            given: fds[..given].iter().map(AsRawFd::as_raw_fd).collect(),
+            memory_cgroup: request.in_memory_cgroup.then(|| fds[expected - 1].as_raw_fd()),
+            other_user: request.user != self.user,
+        })
     }
-    Ok(Prepared {
-        request,
-        candidates: request.candidates.iter().map(|path| c_string(path)).collect::<Result<_, _>>()?,
-        argv: StringArray::new(&request.argv)?,
-        env: StringArray::new(&request.env)?,
-        cwd: c_string(&request.cwd)?,
-        given: fds[..given].iter().map(AsRawFd::as_raw_fd).collect(),
-        memory_cgroup: request.in_memory_cgroup.then(|| fds[expected - 1].as_raw_fd()),
-    })
 }
 
 /// Runs in the child. Returns only if something failed.
@@ -113,10 +144,10 @@ fn set_user(prepared: &Prepared<'_>) -> io::Result<()> {
     if let Some(groups) = &prepared.request.groups {
         identity::set_groups(groups)?;
     }
-    let (uid, gid) = prepared.request.user;
-    if (uid, gid) == (identity::user(), identity::group()) {
+    if !prepared.other_user {
         return Ok(());
     }
+    let (uid, gid) = prepared.request.user;
     identity::set_group(gid)?;
     identity::set_user(uid)
 }

@@ -8,26 +8,26 @@ use std::io;
 use std::os::fd::{AsFd, OwnedFd};
 use std::os::unix::process::parent_id;
 
-use super::{spawn, tree};
+use super::spawn::Starter;
+use super::tree;
 use crate::channel::Channel;
-use crate::sys::vfork::Stack;
 use crate::sys::{self, identity, process, signal};
 use crate::wire::{Event, Spawn};
 
 /// Runs the warden in the forked child; returns its exit code.
-pub(super) fn run(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spawn, fds: &[OwnedFd]) -> i32 {
-    match guard(channel, stack, tag, request, fds) {
+pub(super) fn run(channel: &Channel, starter: &mut Starter, tag: u32, request: &Spawn, fds: &[OwnedFd]) -> i32 {
+    match guard(channel, starter, tag, request, fds) {
         Ok(()) => 0,
         Err(_) => 1,
     }
 }
 
-fn guard(channel: &Channel, stack: &mut Stack, tag: u32, request: &Spawn, fds: &[OwnedFd]) -> io::Result<()> {
+fn guard(channel: &Channel, starter: &mut Starter, tag: u32, request: &Spawn, fds: &[OwnedFd]) -> io::Result<()> {
     let init = parent_id();
     identity::become_subreaper()?;
     identity::tell_end_of_parent(libc::SIGHUP)?;
     process::set_name(c"warden")?;
-    let main = match spawn::spawn(stack, request, fds) {
+    let main = match starter.spawn(request, fds) {
         Ok((pid, pidfd)) => {
             let fds: Vec<_> = pidfd.iter().map(AsFd::as_fd).collect();
             channel.send(&Event::Spawned { tag, pid }, &fds)?;

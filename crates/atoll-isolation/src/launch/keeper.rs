@@ -21,7 +21,7 @@ impl Keeper {
 
     /// Call before the thing is made. Returns when the keeper knows it.
     pub fn keep(&self, kind: Kept, path: &Path) -> io::Result<()> {
-        let mut channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
+        let channel = self.channel.lock().unwrap_or_else(PoisonError::into_inner);
         channel.send(&KeeperRequest::Keep { kind, path: path.as_os_str().as_bytes().to_vec() }, &[])?;
         match channel.receive::<bool>()? {
             Some((true, _)) => Ok(()),

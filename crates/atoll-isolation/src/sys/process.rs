@@ -210,6 +210,17 @@ pub fn wait_pidfd(pidfd: BorrowedFd<'_>) -> io::Result<()> {
     check_int(unsafe { libc::waitid(libc::P_PIDFD, id, &raw mut info, libc::WEXITED | libc::__WALL) }).map(drop)
 }
 
+/// Whether the child behind a pidfd has ended and was reaped.
+pub fn is_reaped(pidfd: BorrowedFd<'_>) -> bool {
+    let Ok(id) = libc::id_t::try_from(pidfd.as_raw_fd()) else { return false };
+    // SAFETY: an all-zero siginfo_t is valid and only written by the kernel.
+    let mut info: libc::siginfo_t = unsafe { std::mem::zeroed() };
+    let options = libc::WEXITED | libc::WNOHANG | libc::WNOWAIT | libc::__WALL;
+    // SAFETY: `info` is writable for the call.
+    let looked = check_int(unsafe { libc::waitid(libc::P_PIDFD, id, &raw mut info, options) });
+    looked.is_err_and(|error| error.raw_os_error() == Some(libc::ECHILD))
+}
+
 /// Waits for the end of a child, and reaps it.
 pub fn wait_exactly(pid: u32) -> io::Result<()> {
     let pid = libc::pid_t::try_from(pid).map_err(|_| io::Error::from_raw_os_error(libc::ECHILD))?;

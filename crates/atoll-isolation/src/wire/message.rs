@@ -7,7 +7,7 @@ use crate::sys::process::Usage;
 use crate::wire;
 
 /// Version of this protocol. Raise it with any change of a message.
-pub const VERSION: u16 = 5;
+pub const VERSION: u16 = 6;
 
 /// Agent to init.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -202,10 +202,12 @@ pub struct Spawn {
     pub unstoppable: bool,
     /// Answer with its pidfd too.
     pub pidfd: bool,
+    /// Others are being started: a thread of its own may start it beside them, instead of behind.
+    pub beside: bool,
 }
 wire!(struct Spawn {
     command, candidates, argv, env, cwd, user, groups, limits, umask, session, in_cgroup, in_memory_cgroup, warden,
-    extras, unstoppable, pidfd,
+    extras, unstoppable, pidfd, beside,
 });
 
 /// How a program relates to terminals.

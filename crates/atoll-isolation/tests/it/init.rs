@@ -105,6 +105,70 @@ fn a_start_that_fails_says_where_and_leaves_nothing() {
 }
 
 #[test]
+fn programs_are_started_side_by_side_and_each_is_told_apart() {
+    const STARTS: u32 = 300;
+    let mut init = Init::start();
+    let (_reader, writer) = pipe();
+    for tag in 0..STARTS {
+        // Some end before anybody can say that they began, some never begin, and one kind leaves an orphan behind.
+        let spawn = match tag % 4 {
+            0 => Spawn { candidates: vec![b"/bin/true".to_vec()], ..shell(tag.into(), "") },
+            1 => shell(tag.into(), &format!("exit {}", tag % 200)),
+            2 => Spawn { candidates: vec![b"/nowhere".to_vec()], ..shell(tag.into(), "") },
+            _ => shell(tag.into(), "(:; true) & exit 5"),
+        };
+        init.spawn(tag, Spawn { beside: true, ..spawn }, &writer);
+    }
+    init.channel.send(&Request::Ping { tag: STARTS }, &[]).unwrap();
+    let (mut began, mut ended) = (std::collections::HashSet::new(), std::collections::HashSet::new());
+    let running = STARTS - STARTS / 4;
+    let mut answered = false;
+    while !answered || ended.len() < running as usize {
+        match init.next().unwrap() {
+            Event::Spawned { tag, .. } => assert!(tag % 4 != 2 && began.insert(tag)),
+            Event::SpawnFailed { tag, stage, errno } => {
+                assert!((tag % 4, stage, errno) == (2, SpawnStage::Exec, 2) && began.insert(tag));
+            }
+            Event::Exited { command, status, .. } => {
+                let tag = u32::try_from(command).unwrap();
+                assert!(began.contains(&tag), "an end before its beginning");
+                let code = [0, tag % 200, u32::MAX, 5][(tag % 4) as usize];
+                assert_eq!(u32::try_from(status >> 8).unwrap(), code);
+                assert!(ended.insert(tag));
+            }
+            Event::OrphanReaped => {}
+            Event::Pong { tag } => {
+                assert_eq!(tag, STARTS);
+                assert_eq!(began.len(), STARTS as usize, "what was asked for before is done");
+                answered = true;
+            }
+            Event::Ready { .. }
+            | Event::SetupFailed { .. }
+            | Event::Counted { .. }
+            | Event::Listed { .. }
+            | Event::Opened { .. }
+            | Event::Failed { .. }
+            | Event::TreeEmpty { .. }
+            | Event::WardenLost { .. } => panic!("nobody asked for that"),
+        }
+    }
+    init.ended();
+}
+
+#[test]
+fn what_is_started_beside_others_ends_with_them() {
+    let mut init = Init::start();
+    let (reader, writer) = pipe();
+    for tag in 0..20 {
+        init.spawn(tag, Spawn { beside: true, ..shell(tag.into(), "sleep 1000") }, &writer);
+    }
+    drop(writer);
+    // It has not even answered.
+    init.ended();
+    assert_eq!(text(reader), "");
+}
+
+#[test]
 fn too_few_descriptors_are_refused() {
     let mut init = Init::start();
     let null = std::fs::File::open("/dev/null").unwrap();

@@ -25,14 +25,14 @@ prop_compose! {
         limits in proptest::collection::vec(any::<(u32, u64, u64)>(), 0..4),
         umask in any::<u32>(),
         terminal in any::<bool>(),
-        flags in any::<(bool, bool, bool, bool, bool)>(),
+        flags in any::<(bool, bool, bool, bool, bool, bool)>(),
         extras in any::<u32>(),
     ) -> Spawn {
-        let (in_cgroup, in_memory_cgroup, warden, unstoppable, pidfd) = flags;
+        let (in_cgroup, in_memory_cgroup, warden, unstoppable, pidfd, beside) = flags;
         let session = if terminal { Session::Terminal } else { Session::Own };
         Spawn {
             command, candidates, argv, env, cwd, user, groups, limits, umask, session, in_cgroup, in_memory_cgroup,
-            warden, extras, unstoppable, pidfd,
+            warden, extras, unstoppable, pidfd, beside,
         }
     }
 }
@@ -156,7 +156,7 @@ fn addresses_are_the_same_on_both_sides() {
 fn large_messages_travel_in_a_file_with_their_descriptors() {
     use std::os::fd::AsFd;
     let (ours, theirs) = sys::socket::pair().unwrap();
-    let (ours, mut theirs) = (Channel::new(ours), Channel::new(theirs));
+    let (ours, theirs) = (Channel::new(ours), Channel::new(theirs));
     let spawn = Spawn { argv: vec![vec![b'x'; 3_000_000]], ..Spawn::default() };
     let null = std::fs::File::open("/dev/null").unwrap();
     ours.send(&Request::Spawn { tag: 1, spawn: spawn.clone() }, &[null.as_fd(), null.as_fd()]).unwrap();

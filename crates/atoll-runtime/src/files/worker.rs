@@ -283,6 +283,7 @@ fn request(number: u64, user: &User, tree: &Tree) -> Spawn {
         extras: 1,
         unstoppable: true,
         pidfd: false,
+        beside: false,
     }
 }
 

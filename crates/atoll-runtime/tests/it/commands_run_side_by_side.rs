@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use atoll_protocol::ProcessState;
-use atoll_runtime::{Command, ProcessSpec};
+use atoll_runtime::{Command, Limits, ProcessSpec, Sandbox};
 
-use crate::harness::{Fixture, out, soon};
+use crate::harness::{Fixture, out, skip, soon};
 
 in_every_mode! {
     many_threads {
@@ -15,6 +15,34 @@ in_every_mode! {
         eight_sandboxes_made_and_destroyed_at_once,
         a_flood_beside_a_small_command,
     }
+    with_cgroups {
+        a_limit_on_processes_is_for_the_users_own,
+    }
+}
+
+/// What helps to start programs side by side is a thread of init's, and would be counted with the user's processes.
+async fn a_limit_on_processes_is_for_the_users_own(f: &Fixture) {
+    if let Some(reason) = f.no_pids_limit() {
+        return skip(&reason);
+    }
+    let limits = Limits { pids: Some(100), ..Limits::default() };
+    let limited = f.another(|options| options.limits = limits).await.unwrap();
+    assert_eq!(threads_of_init(&limited).await, 1);
+    assert!(threads_of_init(&f.sandbox).await > 1, "without a limit there is room for them");
+}
+
+/// How many it has after many commands at once.
+async fn threads_of_init(sandbox: &Sandbox) -> usize {
+    let mut starts = tokio::task::JoinSet::new();
+    for _ in 0..100 {
+        let sandbox = sandbox.clone();
+        starts.spawn(async move { sandbox.exec(Command::argv(["true"])).await });
+    }
+    while let Some(output) = soon(starts.join_next()).await {
+        assert!(output.unwrap().unwrap().end.success());
+    }
+    let output = soon(sandbox.exec(Command::shell("grep Threads /proc/$PPID/status"))).await.unwrap();
+    out(&output).trim().rsplit('\t').next().unwrap().parse().unwrap()
 }
 
 async fn heavy_two_hundred_execs_in_one_sandbox(f: &Fixture) {
