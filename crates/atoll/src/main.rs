@@ -11,6 +11,7 @@ mod first_process;
 mod following;
 mod interrupts;
 mod local;
+mod log;
 mod mcp;
 mod options;
 mod output;

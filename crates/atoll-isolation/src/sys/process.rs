@@ -105,9 +105,9 @@ pub fn exit_now(code: i32) -> ! {
     unsafe { libc::_exit(code) }
 }
 
-/// `fork`. Only for single-threaded programs (init, keeper): the child may then do whatever it likes.
+/// `fork`. Only where no other thread is at work (init, keeper): the child may then do whatever it likes.
 pub fn fork() -> io::Result<Option<u32>> {
-    // SAFETY: callers are single-threaded by contract, so the child's copy of every lock is free.
+    // SAFETY: no other thread is at work, by contract, so the child's copy of every lock that it may want is free.
     let pid = check_int(unsafe { libc::fork() })?;
     Ok(u32::try_from(pid).ok().filter(|pid| *pid != 0))
 }

@@ -22,7 +22,7 @@ use super::{serve_stop, spare};
 use crate::detach::{Parent, Side, detach};
 use crate::interrupts::Interrupts;
 use crate::mcp::Mcp;
-use crate::{api, exit, parse, printer};
+use crate::{api, exit, log, parse, printer};
 
 /// What is logged if RUST_LOG does not say otherwise.
 const LOGGED: &str = "warn,atoll_gateway=info";
@@ -164,6 +164,7 @@ fn in_background(arguments: Arguments, parent: Parent) -> ExitCode {
 }
 
 fn work(arguments: Arguments, parent: &mut Option<Parent>) -> Result<u8, Error> {
+    let _kept = log::keep().map_err(|error| failure("keep a log", &error))?;
     let mut threads = tokio::runtime::Builder::new_multi_thread();
     threads.worker_threads(half_of_the_cores());
     exit::outcome(threads, serve(arguments, parent))
@@ -177,7 +178,7 @@ fn half_of_the_cores() -> usize {
 
 fn log_as(form: LogForm) {
     let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOGGED));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr);
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(log::Lines);
     match form {
         LogForm::Text => builder.with_ansi(std::io::stderr().is_terminal()).init(),
         LogForm::Json => builder.json().init(),
@@ -200,8 +201,9 @@ async fn serve(arguments: Arguments, parent: &mut Option<Parent>) -> Result<u8, 
     // Whoever started us may not care.
     drop(printer::out(said.as_bytes()));
     if let Some(parent) = parent.take() {
-        let log = open_log(&state.join(LOG)).map_err(|error| failure("open the log", &error))?;
-        parent.ready(Some(log)).map_err(|error| failure("let go of the caller", &error))?;
+        let file = open_log(&state.join(LOG)).map_err(|error| failure("open the log", &error))?;
+        log::flush();
+        parent.ready(Some(file)).map_err(|error| failure("let go of the caller", &error))?;
     }
     gateway.run(async { _ = interrupts.next().await }).await;
     Ok(0)

@@ -106,6 +106,26 @@ fn wrong_tokens_are_refused_and_no_secret_is_kept_or_logged() {
 }
 
 #[test]
+fn what_was_answered_last_is_in_the_log() {
+    let home = Home::new();
+    let server = Server::start(&home, &[]);
+    for number in 0..3 {
+        let id = format!("x-request-id: last-words-{number}");
+        assert!(
+            server
+                .raw(&format!("GET /healthz HTTP/1.1\r\nhost: x\r\n{id}\r\nconnection: close\r\n\r\n"))
+                .contains("200")
+        );
+    }
+    server.signal(crate::harness::Signal::TERM);
+    let log = server.done().stderr();
+    let ids: Vec<&str> =
+        log.lines().filter_map(|line| line.split("last-words-").nth(1)).map(|rest| &rest[..1]).collect();
+    assert_eq!(ids, ["0", "1", "2"], "each once, in their order: {log}");
+    home.assert_nothing_left();
+}
+
+#[test]
 fn tricks_with_paths_lead_nowhere() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
