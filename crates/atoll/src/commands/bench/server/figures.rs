@@ -1,5 +1,7 @@
 //! The figures: each asks the server and the library for the same, in turns.
 
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 use atoll_bench::floors::{Until, spawn_rate};
@@ -22,9 +24,10 @@ const MADE_AHEAD: Duration = Duration::from_millis(5);
 /// How long the server takes to make ready for the next create.
 const SETTLES: Duration = Duration::from_millis(40);
 
-/// Clients at once, and commands of each in one turn.
+/// Clients at once, and commands of all of them in one turn. They share the number, as the floor's threads do: none is
+/// left to do its last ones alone.
 const CLIENTS: usize = 64;
-const COMMANDS: usize = 20;
+const COMMANDS: usize = 20 * CLIENTS;
 
 /// Output in the stream figure.
 const STREAMED: u64 = 1024 * 1024 * 1024;
@@ -126,7 +129,7 @@ impl<'a> Figures<'a> {
         let server = move || {
             let started = Instant::now();
             clients = runtime.block_on(all_clients(std::mem::take(&mut clients), SHELL_TRUE))?;
-            Ok(Sample::Counted { count: (CLIENTS * COMMANDS) as u64, took: started.elapsed() })
+            Ok(Sample::Counted { count: COMMANDS as u64, took: started.elapsed() })
         };
         Ok(Figure::new(name, Unit::Rate)
             .rounds((self.rounds / 10).max(6))
@@ -146,10 +149,10 @@ impl<'a> Figures<'a> {
         let server = move || {
             let started = Instant::now();
             clients = runtime.block_on(all_clients(std::mem::take(&mut clients), TRUE))?;
-            Ok(Sample::Counted { count: (CLIENTS * COMMANDS) as u64, took: started.elapsed() })
+            Ok(Sample::Counted { count: COMMANDS as u64, took: started.elapsed() })
         };
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
-        let raw = spawn_rate(Argv::new(["true"]), cores, Until::Count((CLIENTS * COMMANDS) as u64));
+        let raw = spawn_rate(Argv::new(["true"]), cores, Until::Count(COMMANDS as u64));
         Ok(Figure::new(name, Unit::Rate)
             .rounds((self.rounds / 10).max(6))
             .warm_up(1)
@@ -231,15 +234,21 @@ impl<'a> Figures<'a> {
 fn counted(work: impl FnOnce() -> Result<(), Error>) -> Result<Sample, BenchError> {
     let started = Instant::now();
     work().map_err(BenchError::contender)?;
-    Ok(Sample::Counted { count: (CLIENTS * COMMANDS) as u64, took: started.elapsed() })
+    Ok(Sample::Counted { count: COMMANDS as u64, took: started.elapsed() })
+}
+
+/// Takes one command from what is left, if anything is.
+fn goes_on(taken: &AtomicUsize) -> bool {
+    taken.fetch_add(1, Ordering::Relaxed) < COMMANDS
 }
 
 async fn all_sessions(sessions: &[Session]) -> Result<(), Error> {
     let mut callers = JoinSet::new();
+    let taken = Arc::new(AtomicUsize::new(0));
     for session in sessions {
-        let session = session.clone();
+        let (session, taken) = (session.clone(), Arc::clone(&taken));
         callers.spawn(async move {
-            for _ in 0..COMMANDS {
+            while goes_on(&taken) {
                 session.exec(Command::shell("true")).await.and_then(succeeded)?;
             }
             Ok::<_, Error>(())
@@ -255,9 +264,11 @@ type Clients = Vec<(Wire, String)>;
 
 async fn all_clients(clients: Clients, body: &'static str) -> Result<Clients, BenchError> {
     let mut callers = JoinSet::new();
+    let taken = Arc::new(AtomicUsize::new(0));
     for (mut wire, path) in clients {
+        let taken = Arc::clone(&taken);
         callers.spawn(async move {
-            for _ in 0..COMMANDS {
+            while goes_on(&taken) {
                 exec(&mut wire, &path, body).await?;
             }
             Ok::<_, BenchError>((wire, path))
