@@ -4,7 +4,6 @@
 //! programs are wanted at once, these take some of the starts. There are none until then, and never more than a few:
 //! they count as processes of the sandbox.
 
-use std::num::NonZero;
 use std::os::fd::OwnedFd;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
@@ -13,6 +12,7 @@ use std::thread;
 
 use super::children::Children;
 use super::spawn::Starter;
+use crate::sys::process;
 use crate::wire::Spawn;
 
 /// How many there may be, on however many CPUs; on fewer, one for each. A program that is being made waits for its CPU
@@ -60,7 +60,7 @@ impl Helpers {
     }
 
     fn add_one(&mut self, like: &Starter) -> bool {
-        let most = *self.most.get_or_insert_with(most);
+        let most = *self.most.get_or_insert_with(|| process::cpus().min(MOST));
         if self.there >= most {
             return false;
         }
@@ -76,10 +76,6 @@ impl Helpers {
         self.idle.fetch_add(1, Ordering::AcqRel);
         true
     }
-}
-
-fn most() -> usize {
-    thread::available_parallelism().map_or(1, NonZero::get).min(MOST)
 }
 
 fn help(children: &Children, taken: &Mutex<Receiver<Job>>, idle: &AtomicUsize, mut starter: Starter) {

@@ -201,6 +201,18 @@ pub fn set_name(name: &CStr) -> io::Result<()> {
     check_int(unsafe { libc::prctl(libc::PR_SET_NAME, name.as_ptr(), 0, 0, 0) }).map(drop)
 }
 
+/// On how many CPUs this process may run. The kernel's word alone: the standard library would also read files of a
+/// cgroup file system, which in a sandbox may be anybody's.
+pub fn cpus() -> usize {
+    // SAFETY: an all-zero cpu_set_t is the empty set.
+    let mut set: libc::cpu_set_t = unsafe { std::mem::zeroed() };
+    // SAFETY: `set` is writable and as large as announced; pid 0 is this process.
+    let known = check_int(unsafe { libc::sched_getaffinity(0, size_of::<libc::cpu_set_t>(), &raw mut set) });
+    // SAFETY: `set` is valid.
+    let count = known.map_or(0, |_| unsafe { libc::CPU_COUNT(&set) });
+    usize::try_from(count).unwrap_or(1).max(1)
+}
+
 /// Waits for the one child behind a pidfd and reaps it.
 pub fn wait_pidfd(pidfd: BorrowedFd<'_>) -> io::Result<()> {
     let id = libc::id_t::try_from(pidfd.as_raw_fd()).map_err(|_| io::Error::from_raw_os_error(libc::EBADF))?;
