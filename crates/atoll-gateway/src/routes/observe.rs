@@ -2,13 +2,12 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
 use atoll_protocol::SandboxName;
 use axum::extract::{MatchedPath, Request, State};
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
-use hyper::Method;
 use hyper::header::{HeaderName, HeaderValue};
 
 use crate::Error;
@@ -65,25 +64,18 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     } else {
         next.run(request).await
     };
-    let path = route.as_ref().map_or("none", MatchedPath::as_str);
-    let is_inside = path == INSIDE || path.starts_with(bridge::INSIDE);
+    let route = route.as_ref().map_or("none", MatchedPath::as_str);
+    let is_inside = route == INSIDE || route.starts_with(bridge::INSIDE);
     let kind = if is_inside { Kind::Agent } else { Kind::Gateway };
     let (took, status) = (began.elapsed(), response.status().as_u16());
     app.metrics.answered(kind, status, took);
     let facts = std::mem::take(&mut *seen.facts());
-    response.headers_mut().insert(REQUEST_ID, id.clone());
-    // A task that is begun here has its turn when the answer is on its way: the client does not wait for the log.
-    tokio::spawn(async move { noted(&method, route.as_ref(), status, took, &facts, &id) });
-    response
-}
-
-/// A line in the log.
-fn noted(method: &Method, route: Option<&MatchedPath>, status: u16, took: Duration, facts: &Facts, id: &HeaderValue) {
-    let route = route.map_or("none", MatchedPath::as_str);
     let token = facts.token.as_deref().unwrap_or("-");
     let sandbox = facts.sandbox.as_ref().map_or("-", SandboxName::as_str);
     let request_id = id.to_str().unwrap_or("-");
     tracing::info!(%method, route, status, took_ms = took.as_millis(), token, sandbox, request_id, "answered");
+    response.headers_mut().insert(REQUEST_ID, id);
+    response
 }
 
 /// The client's, if it is one that can be put into a log; else a new one.

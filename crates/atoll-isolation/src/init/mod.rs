@@ -1,13 +1,13 @@
 //! PID 1 of a sandbox: applies the plan, then starts programs, reaps everything and reports ends, until its agent is gone.
 //!
-//! Synchronous: one thread serves, and others only start programs beside it (`helper`). It interprets nothing that a user
+//! Synchronous: one thread serves, and others only start programs beside it (`starters`). It interprets nothing that a user
 //! wrote: requests are binary and come from the agent alone. It keeps no output and no state beyond which pid belongs to
 //! which command. When the socket closes it ends, and the kernel ends everything in its PID namespace with it.
 
 pub(crate) mod apply;
 mod children;
-mod helper;
 mod spawn;
+mod starters;
 mod tree;
 mod warden;
 
@@ -17,8 +17,8 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use self::children::{Children, Ended};
-use self::helper::{Helpers, Job};
 use self::spawn::Starter;
+use self::starters::{Job, Starters};
 use crate::channel::Channel;
 use crate::egress;
 use crate::program::SOCKET;
@@ -75,7 +75,7 @@ struct Init {
     channel: Arc<Channel>,
     children: Arc<Children>,
     starter: Starter,
-    helpers: Helpers,
+    starters: Starters,
     own_namespace: bool,
 }
 
@@ -84,8 +84,8 @@ impl Init {
         signal::hold_child_signal()?;
         let channel = Arc::new(channel);
         let children = Arc::new(Children::new(Arc::clone(&channel)));
-        let helpers = Helpers::new(Arc::clone(&children));
-        Ok(Self { channel, children, starter: Starter::new(), helpers, own_namespace })
+        let starters = Starters::new(Arc::clone(&children));
+        Ok(Self { channel, children, starter: Starter::new(), starters, own_namespace })
     }
 
     fn serve(mut self) -> io::Result<()> {
@@ -207,9 +207,9 @@ impl Init {
         if job.spawn.warden {
             return self.spawn_under_warden(&job);
         }
-        let ours = if job.spawn.beside { self.helpers.give(job, &self.starter) } else { Some(job) };
+        let ours = if job.spawn.beside { self.starters.give(job, &self.starter) } else { Some(job) };
         let Some(Job { tag, spawn, fds }) = ours else { return Ok(()) };
-        let outcome = self.starter.spawn(&spawn, &fds);
+        let outcome = self.starter.spawn(&spawn, &fds, spawn.pidfd);
         self.children.started(tag, &spawn, outcome)
     }
 

@@ -53,16 +53,7 @@ impl Starter {
 
     /// Starts the program. Returns once it executes, with its pid and, if wanted, its pidfd, or with the reason why it
     /// does not.
-    pub(super) fn spawn(&mut self, request: &Spawn, fds: &[OwnedFd]) -> Outcome {
-        self.start(request, fds, request.pidfd)
-    }
-
-    /// The same, with its pidfd in any case.
-    pub(super) fn spawn_with_pidfd(&mut self, request: &Spawn, fds: &[OwnedFd]) -> Outcome {
-        self.start(request, fds, true)
-    }
-
-    fn start(&mut self, request: &Spawn, fds: &[OwnedFd], want_pidfd: bool) -> Outcome {
+    pub(super) fn spawn(&mut self, request: &Spawn, fds: &[OwnedFd], want_pidfd: bool) -> Outcome {
         let prepared = self.prepare(request, fds).map_err(|error| (SpawnStage::Request, error))?;
         let cgroup = request.in_cgroup.then(|| fds[prepared.given.len()].as_fd());
         let mut failure: Option<(SpawnStage, i32)> = None;

@@ -27,7 +27,7 @@ fn guard(channel: &Channel, starter: &mut Starter, tag: u32, request: &Spawn, fd
     identity::become_subreaper()?;
     identity::tell_end_of_parent(libc::SIGHUP)?;
     process::set_name(c"warden")?;
-    let main = match starter.spawn(request, fds) {
+    let main = match starter.spawn(request, fds, request.pidfd) {
         Ok((pid, pidfd)) => {
             let fds: Vec<_> = pidfd.iter().map(AsFd::as_fd).collect();
             channel.send(&Event::Spawned { tag, pid }, &fds)?;

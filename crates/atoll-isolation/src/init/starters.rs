@@ -32,7 +32,7 @@ pub(super) struct Job {
 
 /// The serving thread's hold on them.
 #[derive(Debug)]
-pub(super) struct Helpers {
+pub(super) struct Starters {
     children: Arc<Children>,
     jobs: Sender<Job>,
     taken: Arc<Mutex<Receiver<Job>>>,
@@ -42,7 +42,7 @@ pub(super) struct Helpers {
     most: Option<usize>,
 }
 
-impl Helpers {
+impl Starters {
     pub(super) fn new(children: Arc<Children>) -> Self {
         let (jobs, taken) = channel();
         Self { children, jobs, taken: Arc::new(Mutex::new(taken)), idle: Arc::default(), there: 0, most: None }
@@ -67,7 +67,7 @@ impl Helpers {
         let (children, taken, idle) = (Arc::clone(&self.children), Arc::clone(&self.taken), Arc::clone(&self.idle));
         let starter = like.another();
         let thread = thread::Builder::new().stack_size(STACK);
-        if thread.spawn(move || help(&children, &taken, &idle, starter)).is_err() {
+        if thread.spawn(move || start_all(&children, &taken, &idle, starter)).is_err() {
             // No room for one now; then it goes without.
             self.most = Some(self.there);
             return false;
@@ -78,11 +78,11 @@ impl Helpers {
     }
 }
 
-fn help(children: &Children, taken: &Mutex<Receiver<Job>>, idle: &AtomicUsize, mut starter: Starter) {
+fn start_all(children: &Children, taken: &Mutex<Receiver<Job>>, idle: &AtomicUsize, mut starter: Starter) {
     loop {
         let next = taken.lock().unwrap_or_else(PoisonError::into_inner).recv();
         let Ok(Job { tag, spawn, fds }) = next else { return };
-        let outcome = starter.spawn_with_pidfd(&spawn, &fds);
+        let outcome = starter.spawn(&spawn, &fds, true);
         drop(fds);
         idle.fetch_add(1, Ordering::AcqRel);
         // If nobody hears any more, the serving thread finds out by itself.
