@@ -10,6 +10,10 @@ use std::path::{Path, PathBuf};
 /// Poll sets larger than this are not those of a program that waits for its user.
 const POLL_MAX: u64 = 64;
 
+/// Threads of a process that are looked at. A program that waits for its user rarely has as many, and each look costs the
+/// caller.
+const THREADS_MAX: usize = 64;
+
 /// Major number of `/dev/tty`, whose minor is 0: whatever terminal controls the one who opens it (tty(4)).
 const TTY_MAJOR: u32 = 5;
 
@@ -40,7 +44,7 @@ pub fn awaits(proc: BorrowedFd<'_>, pid: u32, input: Awaited) -> bool {
     let Ok(threads) = std::fs::read_dir(process.join("task")) else {
         return false;
     };
-    threads.flatten().any(|thread| {
+    threads.flatten().take(THREADS_MAX).any(|thread| {
         let call = std::fs::read_to_string(thread.path().join("syscall")).unwrap_or_default();
         let Some(call) = Call::parse(&call) else {
             return false;

@@ -105,7 +105,8 @@ fn carry_out(order: Order) -> io::Result<i32> {
         }
         Cloned::Parent(pid, _) => {
             clone::write_maps(pid, ids)?;
-            let trees = launch::trees(&plan, pid).map_err(io::Error::other)?;
+            let user_namespace = std::fs::File::open(format!("/proc/{pid}/ns/user"))?.into();
+            let trees = launch::trees(&plan, Some(&user_namespace)).map_err(io::Error::other)?;
             Channel::new(trees_ours).send(&true, &trees.iter().map(std::os::fd::AsFd::as_fd).collect::<Vec<_>>())?;
             drop(go_write);
             process::reap(true)?.map(|ended| ended.status).ok_or_else(|| io::Error::from_raw_os_error(libc::ECHILD))

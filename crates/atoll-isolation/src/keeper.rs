@@ -6,7 +6,6 @@
 
 use std::io;
 use std::os::unix::ffi::OsStringExt;
-use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
@@ -14,6 +13,7 @@ use std::time::{Duration, Instant};
 use crate::cgroup;
 use crate::channel::Channel;
 use crate::program::SOCKET;
+use crate::removal::remove_directory;
 use crate::sys::{fd, process, signal};
 use crate::wire::{KeeperRequest, Kept};
 
@@ -78,28 +78,4 @@ fn remove_patiently(path: &Path) -> io::Result<()> {
             done => return done,
         }
     }
-}
-
-/// Removes a sandbox's directory. Never follows a symlink: `remove_dir_all` walks by descriptors. What its user made
-/// unreadable (an overlay's work directory always is) is opened up first where we are not root.
-pub fn remove_directory(path: &Path) -> io::Result<()> {
-    match std::fs::remove_dir_all(path) {
-        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::PermissionDenied => {
-            open_up(path)?;
-            std::fs::remove_dir_all(path)
-        }
-        other => other,
-    }
-}
-
-fn open_up(path: &Path) -> io::Result<()> {
-    std::fs::set_permissions(path, std::fs::Permissions::from_mode(0o700))?;
-    for entry in std::fs::read_dir(path)? {
-        let entry = entry?;
-        if entry.file_type()?.is_dir() {
-            open_up(&entry.path())?;
-        }
-    }
-    Ok(())
 }

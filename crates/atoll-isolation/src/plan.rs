@@ -52,8 +52,12 @@ pub enum Step {
     Setting { path: String, value: String },
     /// The staged root becomes `/`; the host's is gone.
     Pivot { root: String },
+    /// Lowers a resource limit of init and of all that it starts.
+    Limit { resource: u32, soft: u64, hard: u64 },
     /// No program can ever have more than these capabilities.
     Capabilities { keep: u64 },
+    /// Init keeps what programs may have, and what it needs itself.
+    OwnCapabilities { programs: u64 },
     /// No program gains privileges by being executed.
     NoNewPrivileges,
     /// The system call filter.
@@ -83,6 +87,8 @@ wire!(enum Step {
     20 => Capabilities { keep },
     21 => NoNewPrivileges,
     22 => Filter { program },
+    23 => Limit { resource, soft, hard },
+    24 => OwnCapabilities { programs },
 });
 
 /// A mount tree that the launcher prepares and passes.
@@ -128,6 +134,13 @@ const CAPABILITIES: [u32; 12] = [
     31, // SETFCAP
 ];
 
+/// Core files would be of no use and could fill the disk, and a handler of the host must not see a crash: with a limit of 1
+/// the kernel makes no file and starts no handler; with 0 it would start one (core(5)).
+const NO_CORE_DUMPS: Step = Step::Limit { resource: 4, soft: 1, hard: 1 };
+
+/// Pseudo-terminals of one sandbox. The kernel has 3,072 for all that is not the host's own devpts.
+const TERMINALS: u32 = 256;
+
 /// Devices that are the same for everybody and carry no state.
 const DEVICES: [&str; 6] = ["null", "zero", "full", "random", "urandom", "tty"];
 
@@ -137,12 +150,15 @@ const MASKED: [&str; 8] = ["acpi", "asound", "kcore", "keys", "latency_stats", "
 impl Plan {
     /// Commands on the host as it is; only orphans are kept together.
     pub fn unisolated() -> Self {
-        Self { namespaces: 0, ids: None, storage: Vec::new(), sources: Vec::new(), steps: vec![Step::Subreaper] }
+        let steps = vec![Step::Subreaper, NO_CORE_DUMPS];
+        Self { namespaces: 0, ids: None, storage: Vec::new(), sources: Vec::new(), steps }
     }
 
     /// A full sandbox.
     pub fn isolated(spec: &Spec) -> Self {
-        let mut steps = vec![Step::OwnCgroupRoot, Step::Loopback, Step::Private];
+        let mut steps = vec![Step::OwnCgroupRoot, Step::Loopback, Step::Private, NO_CORE_DUMPS];
+        let limits = spec.quotas.limits.iter();
+        steps.extend(limits.map(|&(resource, soft, hard)| Step::Limit { resource, soft, hard }));
         let sources = sources(spec);
         if !spec.privileged {
             steps.extend(
@@ -153,6 +169,7 @@ impl Plan {
         roots(spec, &mut steps);
         devices(spec, &mut steps);
         kernel_views(&mut steps);
+        settings(spec, &mut steps);
         Self {
             namespaces: namespaces(),
             ids: Some(spec.ids),
@@ -248,7 +265,7 @@ fn devices(spec: &Spec, steps: &mut Vec<Step>) {
     let group = if spec.ids.contains(5) { ",gid=5" } else { "" };
     steps.push(Step::Terminals {
         target: format!("{dev}/pts"),
-        options: format!("newinstance,ptmxmode=0666,mode=0620{group}"),
+        options: format!("newinstance,max={TERMINALS},ptmxmode=0666,mode=0620{group}"),
     });
     steps.push(Step::Directory { path: format!("{dev}/shm"), mode: 0o1777 });
     steps.push(Step::Tmpfs {
@@ -269,6 +286,15 @@ fn kernel_views(steps: &mut Vec<Step>) {
     steps.extend(MASKED.iter().map(|name| Step::Mask { path: format!("{proc}/{name}") }));
 }
 
+/// Of a user namespace, as user_namespaces(7) and namespaces(7) have them. No namespace can be made inside, not even by
+/// clone3, whose flags no filter can see.
+fn settings(spec: &Spec, steps: &mut Vec<Step>) {
+    let none = ("max_user_namespaces".to_owned(), 0);
+    for (name, value) in std::iter::once(&none).chain(&spec.quotas.settings) {
+        steps.push(Step::Setting { path: format!("/proc/sys/user/{name}"), value: value.to_string() });
+    }
+}
+
 fn identity_files(name: &str, steps: &mut Vec<Step>) {
     let hosts = format!("127.0.0.1 localhost\n::1 localhost ip6-localhost ip6-loopback\n127.0.1.1 {name}\n");
     let file =
@@ -280,11 +306,11 @@ fn identity_files(name: &str, steps: &mut Vec<Step>) {
 }
 
 fn confine(steps: &mut Vec<Step>) {
-    steps.push(Step::Setting { path: "/proc/sys/user/max_user_namespaces".to_owned(), value: "0".to_owned() });
     steps.push(Step::Pivot { root: format!("{STAGE}/root") });
     let keep = CAPABILITIES.iter().fold(0, |mask, number| mask | (1 << number));
     steps.push(Step::Capabilities { keep });
     steps.push(Step::NoNewPrivileges);
+    steps.push(Step::OwnCapabilities { programs: keep });
     steps.push(Step::Filter { program: seccomp::baseline().to_bytes() });
 }
 
@@ -312,7 +338,9 @@ impl std::fmt::Display for Step {
             Self::Mask { path } => write!(f, "mask {path}"),
             Self::Setting { path, value } => write!(f, "write {value} to {path}"),
             Self::Pivot { root } => write!(f, "make {root} the root"),
+            Self::Limit { resource, soft, hard } => write!(f, "lower resource limit {resource} to {soft}, {hard}"),
             Self::Capabilities { keep } => write!(f, "limit capabilities to {keep:#x}"),
+            Self::OwnCapabilities { programs } => write!(f, "keep init's capabilities for {programs:#x}"),
             Self::NoNewPrivileges => f.write_str("set no_new_privs"),
             Self::Filter { program } => {
                 write!(f, "install a filter of {} instructions", program.len() / 8)

@@ -2,6 +2,8 @@
 
 use std::path::PathBuf;
 
+use crate::quota::Quotas;
+
 /// How strongly commands are walled off.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Isolation {
@@ -73,4 +75,6 @@ pub struct Spec {
     pub privileged: bool,
     /// Whether the passed system mounts show the host's root as root inside.
     pub idmapped: bool,
+    /// How much it may use of what the kernel counts per user.
+    pub quotas: Quotas,
 }

@@ -85,6 +85,8 @@ fn drain_pipe(pipe: BorrowedFd<'_>) -> Option<Bytes> {
     if waiting == 0 {
         return None;
     }
+    // A program may have taken the bytes meanwhile: it can open its own end for reading. Our end must not wait for more.
+    rustix::io::ioctl_fionbio(pipe, true).ok()?;
     let mut bytes = vec![0; waiting];
     let count = rustix::io::read(pipe, &mut bytes).ok()?;
     bytes.truncate(count);

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use atoll_isolation::cgroup::Layout;
 use atoll_isolation::wire::Kept;
-use atoll_isolation::{Keeper, Launcher};
+use atoll_isolation::{Keeper, Launcher, Quotas};
 
 use crate::Error;
 use crate::command::check_variable;
@@ -34,6 +34,8 @@ pub(crate) struct HostInner {
     pub(crate) launcher: Launcher,
     pub(crate) keeper: Keeper,
     pub(crate) layout: Layout,
+    /// How much one sandbox may use of what the kernel counts per user.
+    pub(crate) quotas: Quotas,
 }
 
 /// A sandbox made ahead of its time: it has everything but its name. If it is dropped, nothing of it is left.
@@ -50,7 +52,8 @@ impl Host {
         let keeper = launcher.keeper().map_err(|error| unavailable(&error))?;
         home.sweep();
         let layout = detect_layout(&keeper);
-        Ok(Self { inner: Arc::new(HostInner { home, launcher, keeper, layout }), place: Place::Apart })
+        let quotas = Quotas::new().map_err(|error| Error::io("read the limits of this user", &error))?;
+        Ok(Self { inner: Arc::new(HostInner { home, launcher, keeper, layout, quotas }), place: Place::Apart })
     }
 
     /// For a program that has nothing else to do while it makes its sandbox: a thread less, and the memory that goes with

@@ -3,11 +3,13 @@
 //! One task receives; anybody may send (messages keep their borders). When the socket closes, everybody who waits
 //! is told so at once.
 
+mod rescue;
+
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::sync::atomic::{AtomicU32, AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use atoll_isolation::sys::process::Usage;
@@ -72,23 +74,33 @@ struct Inner {
     reaped: watch::Sender<u64>,
     /// Programs that were asked for, of which nothing is known yet.
     starting: AtomicUsize,
+    /// Init's pid on the host.
+    init: u32,
+    /// Starts that were sent and not answered, whether or not their callers still wait.
+    unanswered: AtomicUsize,
+    rescuing: AtomicBool,
 }
 
 /// One of those.
 struct Start<'a> {
-    all: &'a AtomicUsize,
+    inner: &'a Arc<Inner>,
     is_only: bool,
+    answered: bool,
 }
 
 impl<'a> Start<'a> {
-    fn begin(all: &'a AtomicUsize) -> Self {
-        Self { all, is_only: all.fetch_add(1, Ordering::Relaxed) == 0 }
+    fn begin(inner: &'a Arc<Inner>) -> Self {
+        Self { inner, is_only: inner.starting.fetch_add(1, Ordering::Relaxed) == 0, answered: false }
     }
 }
 
 impl Drop for Start<'_> {
     fn drop(&mut self) {
-        self.all.fetch_sub(1, Ordering::Relaxed);
+        self.inner.starting.fetch_sub(1, Ordering::Relaxed);
+        if !self.answered {
+            // The caller no longer waits; init may.
+            rescue::begin(self.inner);
+        }
     }
 }
 
@@ -102,13 +114,16 @@ struct Tables {
 
 impl Link {
     /// Takes over the socket and starts the receiving task.
-    pub(crate) fn new(socket: OwnedFd) -> io::Result<Self> {
+    pub(crate) fn new(socket: OwnedFd, init: u32) -> io::Result<Self> {
         let inner = Arc::new(Inner {
             socket: listened_to(socket, Interest::READABLE)?,
             next_tag: AtomicU32::new(1),
             tables: Mutex::default(),
             reaped: watch::Sender::new(0),
             starting: AtomicUsize::new(0),
+            init,
+            unanswered: AtomicUsize::new(0),
+            rescuing: AtomicBool::new(false),
         });
         tokio::spawn(receive_all(Arc::clone(&inner)));
         Ok(Self { inner })
@@ -148,10 +163,19 @@ impl Link {
 
     /// Starts a program; beside others, if it may be and there are any that are just being started.
     pub(crate) async fn spawn(&self, mut spawn: Spawn, fds: &[BorrowedFd<'_>]) -> Result<Spawned, SpawnError> {
-        let start = Start::begin(&self.inner.starting);
+        let mut start = Start::begin(&self.inner);
         spawn.beside &= !start.is_only;
-        let answer = self.ask(|tag| Request::Spawn { tag, spawn }, fds).await.map_err(SpawnError::Other)?;
-        match answer {
+        self.inner.unanswered.fetch_add(1, Ordering::Relaxed);
+        let mut asked = std::pin::pin!(self.ask(|tag| Request::Spawn { tag, spawn }, fds));
+        let answer = match tokio::time::timeout(rescue::SLOW, &mut asked).await {
+            Ok(answer) => answer,
+            Err(_) => {
+                rescue::begin(&self.inner);
+                asked.await
+            }
+        };
+        start.answered = true;
+        match answer.map_err(SpawnError::Other)? {
             (Event::Spawned { pid, .. }, mut fds) => Ok(Spawned { pid, pidfd: fds.pop() }),
             (Event::SpawnFailed { stage, errno, .. }, _) => {
                 Err(SpawnError::Refused { stage, error: io::Error::from_raw_os_error(errno) })
@@ -172,7 +196,7 @@ impl Link {
     pub(crate) async fn sweep(&self, members: Members, signal: i32) -> Result<u64, Error> {
         match self.ask(|tag| Request::Sweep { tag, members, signal }, &[]).await? {
             (Event::Counted { count, .. }, _) => Ok(u64::from(count)),
-            (other, _) => Err(unexpected(&other)),
+            (other, _) => Err(self.blind(&other)),
         }
     }
 
@@ -180,20 +204,19 @@ impl Link {
     pub(crate) async fn members(&self, members: Members) -> Result<Vec<u32>, Error> {
         match self.ask(|tag| Request::List { tag, members }, &[]).await? {
             (Event::Listed { pids, .. }, _) => Ok(pids),
-            (other, _) => Err(unexpected(&other)),
+            (other, _) => Err(self.blind(&other)),
         }
     }
 
-    /// Opens a file on the inside.
-    pub(crate) async fn open(&self, path: &[u8], flags: i32) -> Result<io::Result<OwnedFd>, Error> {
+    /// Opens a regular file on the inside, for reading.
+    pub(crate) async fn read(&self, path: &[u8]) -> Result<io::Result<OwnedFd>, Error> {
         let path = path.to_vec();
-        self.ask(|tag| Request::Open { tag, path, flags, mode: 0 }, &[]).await.and_then(opened)
+        self.ask(|tag| Request::Read { tag, path }, &[]).await.and_then(opened)
     }
 
-    /// Opens or makes a file on the inside.
-    pub(crate) async fn create(&self, path: &[u8], flags: i32, mode: u32) -> Result<io::Result<OwnedFd>, Error> {
-        let path = path.to_vec();
-        self.ask(|tag| Request::Open { tag, path, flags, mode }, &[]).await.and_then(opened)
+    /// Makes a pseudo-terminal on the inside.
+    pub(crate) async fn terminal(&self) -> Result<io::Result<OwnedFd>, Error> {
+        self.ask(|tag| Request::Terminal { tag }, &[]).await.and_then(opened)
     }
 
     /// Opens the way out on the inside: the sockets that init promises for it.
@@ -219,7 +242,7 @@ impl Link {
     pub(crate) async fn pidfds(&self, pids: Vec<u32>) -> Result<Vec<OwnedFd>, Error> {
         match self.ask(|tag| Request::Pidfds { tag, pids }, &[]).await? {
             (Event::Listed { .. }, fds) => Ok(fds),
-            (other, _) => Err(unexpected(&other)),
+            (other, _) => Err(self.blind(&other)),
         }
     }
 
@@ -238,6 +261,18 @@ impl Link {
     pub(crate) fn close(&self) {
         // Already hung up is as good.
         rustix::net::shutdown(&self.inner.socket, rustix::net::Shutdown::Both).ok();
+    }
+
+    /// Init cannot see which processes there are, so nothing can be said about a kill, and nothing can be relied on: the
+    /// sandbox is ended, and every process with it.
+    fn blind(&self, event: &Event) -> Error {
+        self.close();
+        if let Event::Failed { errno, .. } = event {
+            let error = io::Error::from_raw_os_error(*errno);
+            let what = format!("init cannot see the sandbox's processes ({error}): the sandbox was ended");
+            return Error::Internal { what };
+        }
+        unexpected(event)
     }
 
     async fn ask(&self, request: impl FnOnce(u32) -> Request, fds: &[BorrowedFd<'_>]) -> Result<Answer, Error> {
@@ -265,6 +300,19 @@ impl Drop for Link {
 }
 
 impl Inner {
+    /// `true` if no other task rescues.
+    fn claim_rescue(&self) -> bool {
+        !self.rescuing.swap(true, Ordering::AcqRel)
+    }
+
+    fn end_rescue(&self) {
+        self.rescuing.store(false, Ordering::Release);
+    }
+
+    fn has_unanswered_starts(&self) -> bool {
+        self.unanswered.load(Ordering::Relaxed) > 0 && !self.tables().gone
+    }
+
     fn tables(&self) -> MutexGuard<'_, Tables> {
         self.tables.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -322,6 +370,9 @@ impl Inner {
             // Answered before this task began; init never says them twice.
             Event::Ready { .. } | Event::SetupFailed { .. } => return,
         };
+        if matches!(event, Event::Spawned { .. } | Event::SpawnFailed { .. }) {
+            self.unanswered.fetch_sub(1, Ordering::Relaxed);
+        }
         if let Some(waiting) = self.tables().answers.remove(&tag) {
             // Whoever asked may have stopped waiting; descriptors close with the answer.
             drop(waiting.send((event, fds)));
@@ -340,6 +391,8 @@ async fn receive_all(inner: Arc<Inner>) {
     while let Ok(Some(answer)) = inner.receive(&mut buffer).await {
         inner.dispatch(answer);
     }
+    // An error of ours (too many open files) is an end for init too: it must not keep running unseen.
+    rustix::net::shutdown(&inner.socket, rustix::net::Shutdown::Both).ok();
     let mut tables = inner.tables();
     // Dropping the senders is the message.
     *tables = Tables { gone: true, ..Tables::default() };

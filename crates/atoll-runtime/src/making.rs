@@ -16,7 +16,7 @@ use atoll_isolation::{
 use atoll_protocol::SandboxName;
 
 use crate::Error;
-use crate::home::{CGROUPS, Home, KeptError, SandboxDir, Storage};
+use crate::home::{CGROUPS, KeptError, SandboxDir, Storage};
 use crate::host::HostInner;
 use crate::journal::{self, Restored};
 use crate::sandbox::{Limits, SandboxOptions, random_text};
@@ -130,7 +130,7 @@ impl Making<'_> {
         };
         let label = name.as_ref().map_or(NAMELESS, SandboxName::as_str);
         self.group = self.group(&dir, label, options, ids.as_ref().map(Ids::map))?;
-        let plan = plan(&self.host.home, &dir, ids.as_ref().map(Ids::map))?;
+        let plan = plan(self.host, &dir, ids.as_ref().map(Ids::map))?;
         let staged = self.host.launcher.stage(plan, &dir.path.join("disk"), self.group.as_ref());
         let staged = staged.map_err(|error| unavailable(&error))?;
         let (group, kept) = (self.group.take(), std::mem::take(&mut self.kept));
@@ -234,12 +234,12 @@ fn open_workspace(dir: &Path) -> io::Result<()> {
     std::fs::set_permissions(dir, Permissions::from_mode(0o711))
 }
 
-fn plan(home: &Home, dir: &SandboxDir, ids: Option<IdMap>) -> Result<Plan, Error> {
+fn plan(host: &HostInner, dir: &SandboxDir, ids: Option<IdMap>) -> Result<Plan, Error> {
     let Some(ids) = ids else {
         open_workspace(&dir.path).map_err(|error| Error::io("make the workspace", &error))?;
         return Ok(Plan::unisolated());
     };
-    let root = HostRoot::prepare(&home.cache.join("roots")).map_err(|error| unprepared(&error))?;
+    let root = HostRoot::prepare(&host.home.cache.join("roots")).map_err(|error| unprepared(&error))?;
     let privileged = identity::user() == 0;
     Ok(Plan::isolated(&Spec {
         ids,
@@ -249,6 +249,7 @@ fn plan(home: &Home, dir: &SandboxDir, ids: Option<IdMap>) -> Result<Plan, Error
         disk: Disk { path: dir.path.join("disk") },
         privileged,
         idmapped: privileged,
+        quotas: host.quotas.clone(),
     }))
 }
 

@@ -8,7 +8,7 @@ use std::os::fd::{AsFd, OwnedFd};
 
 use atoll_isolation::blocked::Awaited;
 use atoll_protocol::WindowSize;
-use rustix::fs::{OFlags, Uid};
+use rustix::fs::Uid;
 use rustix::pty::OpenptFlags;
 use rustix::termios::{InputModes, OptionalActions, Winsize};
 use tokio::io::Interest;
@@ -29,8 +29,7 @@ pub(crate) struct Pty {
 impl Pty {
     /// Makes one inside. `owner` is the outside id of the user who shall be able to open it by its name.
     pub(crate) async fn open(shared: &Shared, size: WindowSize, owner: Option<u32>) -> Result<Self, Error> {
-        let flags = i32::try_from(OFlags::RDWR.bits()).unwrap_or_default();
-        let master = shared.link.open(b"/dev/ptmx", flags).await?;
+        let master = shared.link.terminal().await?;
         let made = master.and_then(|master| Self::prepare(master, size, owner));
         made.map_err(|error| Error::io("make a terminal", &error))
     }

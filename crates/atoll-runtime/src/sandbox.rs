@@ -2,13 +2,12 @@
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
-use std::io;
 use std::net::SocketAddr;
 use std::net::TcpStream;
 use std::os::fd::{AsFd, OwnedFd};
 use std::path::PathBuf;
-use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use atoll_egress::Events;
@@ -99,6 +98,8 @@ struct Inner {
     kept: Vec<PathBuf>,
     /// What could not be read of its past.
     fault: Option<String>,
+    /// Why programs inside may not find the name server.
+    egress_fault: OnceLock<String>,
     _ids: Option<Ids>,
 }
 
@@ -107,11 +108,19 @@ impl Sandbox {
     pub(crate) async fn begin(host: Arc<HostInner>, made: Made) -> Result<Self, Error> {
         let network = made.options.network.clone();
         let sandbox = Self::new(host, made)?;
-        if let Err(error) = network::begin(&sandbox.inner.shared, network).await {
-            sandbox.destroy().await?;
-            return Err(error);
+        match network::begin(&sandbox.inner.shared, network).await {
+            Err(error) => {
+                sandbox.destroy().await?;
+                Err(error)
+            }
+            Ok(warning) => {
+                if let Some(warning) = warning {
+                    // Set here alone, once in the life of a sandbox.
+                    sandbox.inner.egress_fault.set(warning).ok();
+                }
+                Ok(sandbox)
+            }
         }
-        Ok(sandbox)
     }
 
     fn new(host: Arc<HostInner>, made: Made) -> Result<Self, Error> {
@@ -123,7 +132,7 @@ impl Sandbox {
         let mut env = default_environment(options.isolation);
         env.extend(options.env);
         let shared = Shared::new(Parts {
-            link: Link::new(launched.socket).map_err(|error| Error::io("watch init", &error))?,
+            link: Link::new(launched.socket, launched.pid).map_err(|error| Error::io("watch init", &error))?,
             isolation: options.isolation,
             ids: ids.as_ref().map(Ids::map),
             group,
@@ -132,14 +141,15 @@ impl Sandbox {
             storage: dir.path.clone(),
             cwd,
             env,
-            open_files: options.limits.open_files,
+            open_files: open_files(&host, options.limits.open_files)?,
             registry: Registry::new(options.retention),
             network: Network::new(name.as_str(), options.isolation, dir.kept.then_some(dir.path.as_path())),
             journal: restored.as_ref().map(|restored| Arc::clone(&restored.journal)),
         })?;
         let shared = Arc::new(shared);
         let fault = restored.and_then(|restored| restore(&shared, restored));
-        let inner = Inner { name, shared, host, init: launched.pidfd, dir, kept, fault, _ids: ids };
+        let egress_fault = OnceLock::new();
+        let inner = Inner { name, shared, host, init: launched.pidfd, dir, kept, fault, egress_fault, _ids: ids };
         Ok(Self { inner: Arc::new(inner) })
     }
 
@@ -153,9 +163,10 @@ impl Sandbox {
         self.inner.shared.link.is_open()
     }
 
-    /// What could not be read of what earlier lives over its storage have left, or cannot be written for later ones.
-    pub fn fault(&self) -> Option<&str> {
-        self.inner.fault.as_deref()
+    /// What could not be read of what earlier lives over its storage have left, or cannot be written: for later ones, or
+    /// for programs inside.
+    pub fn faults(&self) -> impl Iterator<Item = &str> {
+        self.inner.fault.iter().chain(self.inner.egress_fault.get()).map(String::as_str)
     }
 
     /// Runs a command to its end.
@@ -268,11 +279,6 @@ impl Sandbox {
     /// Ends a watch and forgets it.
     pub fn remove_watch(&self, id: &WatchId) -> Result<(), Error> {
         self.inner.shared.watches.remove(id)
-    }
-
-    /// Opens a file inside, for reading and never waiting. What the descriptor is must be checked by the caller.
-    pub async fn open(&self, path: &[u8]) -> Result<io::Result<OwnedFd>, Error> {
-        self.inner.shared.link.open(path, 0).await
     }
 
     /// Connects from inside, as a program there would: by the rules, if it is not to the sandbox itself. Never waits.
@@ -466,6 +472,21 @@ fn restore(shared: &Arc<Shared>, restored: Restored) -> Option<String> {
     }
     shared.terminals.prune();
     fault
+}
+
+/// Soft and hard limit on open files of each program; `None` leaves them as they are.
+fn open_files(host: &HostInner, wanted: Option<u64>) -> Result<Option<(u64, u64)>, Error> {
+    match (wanted, host.quotas.open_files) {
+        (Some(wanted), Some((_, most))) if wanted > most => Err(Error::LimitUnavailable {
+            what: format!("cannot set the limit on open files to {wanted}: at most {most} can be had"),
+            hint: Some(
+                "raise the hard limit of Atoll itself (ulimit -Hn) to twice of what you need, or run it as root"
+                    .to_owned(),
+            ),
+        }),
+        (Some(wanted), _) => Ok(Some((wanted, wanted))),
+        (None, share) => Ok(share),
+    }
 }
 
 fn default_environment(isolation: Isolation) -> BTreeMap<OsString, OsString> {

@@ -51,7 +51,7 @@ pub(crate) struct Shared {
     pub(crate) storage: PathBuf,
     pub(crate) cwd: PathBuf,
     pub(crate) env: BTreeMap<OsString, OsString>,
-    pub(crate) open_files: Option<u64>,
+    pub(crate) open_files: Option<(u64, u64)>,
     pub(crate) registry: Registry,
     /// What is remembered beyond this life, if the storage is kept.
     pub(crate) journal: Option<Arc<Journal>>,
@@ -100,7 +100,7 @@ pub(crate) struct Parts {
     pub(crate) storage: PathBuf,
     pub(crate) cwd: PathBuf,
     pub(crate) env: BTreeMap<OsString, OsString>,
-    pub(crate) open_files: Option<u64>,
+    pub(crate) open_files: Option<(u64, u64)>,
     pub(crate) registry: Registry,
     pub(crate) journal: Option<Arc<Journal>>,
     pub(crate) network: Network,

@@ -25,9 +25,8 @@ use crate::terminal::Window;
 use crate::tree::Tree;
 use crate::user::{self, User};
 
-/// Resource numbers of setrlimit(2) that we set.
+/// The resource number of setrlimit(2) for open files.
 const RLIMIT_NOFILE: u32 = 7;
-const RLIMIT_CORE: u32 = 4;
 
 /// What a program's standard descriptors are.
 #[derive(Debug)]
@@ -242,11 +241,14 @@ fn working_directory(shared: &Shared, command: &Command) -> Vec<u8> {
     cwd.into_os_string().into_vec()
 }
 
-/// No core files: they would be of no use and could fill the disk. Open files as the sandbox's limit says. A shell that
-/// becomes what a session was is born with that one's limits.
+/// Resource limits that every program of the sandbox has.
+pub(crate) fn open_files(shared: &Shared) -> Vec<(u32, u64, u64)> {
+    Vec::from_iter(shared.open_files.map(|(soft, hard)| (RLIMIT_NOFILE, soft, hard)))
+}
+
+/// A shell that becomes what a session was is born with that one's limits.
 fn limits(shared: &Shared, invocation: &Invocation) -> Vec<(u32, u64, u64)> {
-    let mut limits = vec![(RLIMIT_CORE, 0, 0)];
-    limits.extend(shared.open_files.map(|count| (RLIMIT_NOFILE, count, count)));
+    let mut limits = open_files(shared);
     match invocation {
         Invocation::Session { limits: kept, .. } => limits.extend(kept),
         Invocation::Restored { snapshot, .. } => limits.extend(&snapshot.limits),

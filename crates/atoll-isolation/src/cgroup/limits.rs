@@ -169,7 +169,9 @@ fn write_memory_v1(dir: &Path, value: Option<u64>) -> Result<(), Error> {
     match memory() {
         Err(error) if error.is_invalid() => with_swap().and_then(|()| memory()),
         written => written.and_then(|()| with_swap()),
-    }
+    }?;
+    // Buffers of sockets are not counted in v1 unless they have a limit, and then by themselves (memory.rst of v1, "TCP").
+    if_present(file::write(&dir.join("memory.kmem.tcp.limit_in_bytes"), &text))
 }
 
 /// Quota and period are two files of v1, and each write is checked against the other's present

@@ -9,6 +9,7 @@ use std::io::{self, Write};
 use std::os::fd::{AsFd, AsRawFd, OwnedFd};
 use std::os::unix::fs::PermissionsExt;
 
+use super::privileges;
 use crate::plan::Step;
 use crate::sys::{fd, identity, mount, network, process};
 
@@ -46,7 +47,9 @@ fn apply_step(step: &Step, trees: &mut VecDeque<OwnedFd>) -> io::Result<()> {
         Step::Mask { path } => mask(path),
         Step::Setting { path, value } => std::fs::write(path, value),
         Step::Pivot { root } => pivot(root),
+        Step::Limit { resource, soft, hard } => lower_limit(*resource, *soft, *hard),
         Step::Capabilities { keep } => limit_capabilities(*keep),
+        Step::OwnCapabilities { programs } => privileges::reduce(*programs),
         Step::NoNewPrivileges => identity::no_new_privileges(),
         Step::Filter { program } => identity::install_filter(program),
     }
@@ -82,18 +85,27 @@ fn directory(path: &str, mode: u32) -> io::Result<()> {
     }
 }
 
-/// A link or a directory that an earlier life of the sandbox put in its place is that sandbox's own affair: it must start
-/// all the same, and nothing is written through either.
+/// What an earlier life of the sandbox put in its place is that sandbox's own affair: it must start all the same, and
+/// nothing is written but to a regular file.
 fn file_unless_taken(path: &str, content: &str, mode: u32) -> io::Result<()> {
     match file(path, content, mode) {
-        Err(error) if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::EISDIR | libc::ENOTDIR)) => Ok(()),
+        // A link, a directory, something in place of the directory above; a FIFO or a socket (open(2), O_NONBLOCK).
+        Err(error)
+            if matches!(error.raw_os_error(), Some(libc::ELOOP | libc::EISDIR | libc::ENOTDIR | libc::ENXIO)) =>
+        {
+            Ok(())
+        }
         written => written,
     }
 }
 
+/// Never waits for what is at the path. `ENXIO` if that is not a regular file.
 fn file(path: &str, content: &str, mode: u32) -> io::Result<()> {
-    let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC;
+    let flags = libc::O_WRONLY | libc::O_CREAT | libc::O_TRUNC | libc::O_NONBLOCK | libc::O_NOCTTY;
     let opened = fd::open_without_links(path.as_bytes(), flags, mode)?;
+    if fd::mode(&opened)? & libc::S_IFMT != libc::S_IFREG {
+        return Err(io::Error::from_raw_os_error(libc::ENXIO));
+    }
     std::fs::File::from(opened).write_all(content.as_bytes())
 }
 
@@ -144,4 +156,10 @@ fn limit_capabilities(keep: u64) -> io::Result<()> {
         }
     }
     Ok(())
+}
+
+/// A limit that is lower already stays: raising a hard limit is refused.
+fn lower_limit(resource: u32, soft: u64, hard: u64) -> io::Result<()> {
+    let (_, most) = identity::limit(resource)?;
+    identity::set_limit(resource, soft.min(most), hard.min(most))
 }

@@ -114,17 +114,20 @@ impl Children {
         Ok(became)
     }
 
-    /// Continues what must not stay stopped.
-    pub(super) fn keep_going(&self) -> io::Result<()> {
+    /// Continues what must not stay stopped, after a look at up to `most` children. Returns how many were looked at.
+    pub(super) fn keep_going(&self, most: usize) -> io::Result<usize> {
         let known = self.known();
+        let mut looks = 0;
         while known.continued > 0
+            && looks < most
             && let Some(pid) = process::stopped_child()
         {
+            looks += 1;
             if known.roles.get(&pid).is_some_and(|role| role.is_continued()) {
                 process::kill(pid, libc::SIGCONT)?;
             }
         }
-        Ok(())
+        Ok(looks)
     }
 
     pub(super) fn pids(&self) -> Vec<u32> {

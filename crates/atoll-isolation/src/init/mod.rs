@@ -6,6 +6,7 @@
 
 pub(crate) mod apply;
 mod children;
+mod privileges;
 mod spawn;
 mod starters;
 mod tree;
@@ -24,6 +25,13 @@ use crate::egress;
 use crate::program::SOCKET;
 use crate::sys::{self, fd, identity, network, process, signal, socket};
 use crate::wire::{Event, Members, Request, Setup, SpawnStage, VERSION};
+
+/// How many ended or stopped children are looked at before the socket is looked at again. Each look costs the kernel a walk
+/// over all children, of which a sandbox may have thousands, and more may end than can be reaped.
+const CHILDREN_PER_TURN: usize = 64;
+
+/// Turns after which a ping is answered although children still end: then they end faster than they are reaped.
+const TURNS_PER_PING: usize = 64;
 
 /// Runs init to its end. The exit code is for nobody: the agent learns everything over the socket.
 pub(crate) fn run() -> ExitCode {
@@ -99,10 +107,15 @@ impl Init {
     }
 
     fn serve_until_gone(&mut self) -> io::Result<()> {
+        let mut more = false;
         loop {
-            let readable = fd::wait_input_or_child(self.channel.as_fd())?;
+            let readable = if more {
+                fd::wait_readable(self.channel.as_fd(), 0)?
+            } else {
+                fd::wait_input_or_child(self.channel.as_fd())?
+            };
             // Ends first: an answer to a ping then means that all of them were told.
-            self.reap_all()?;
+            more = self.reap_some()?;
             if readable {
                 let Some((request, fds)) = self.channel.receive()? else {
                     return Ok(());
@@ -112,25 +125,33 @@ impl Init {
         }
     }
 
-    fn reap_all(&mut self) -> io::Result<()> {
+    /// Reaps and continues children. `true` if there may be more.
+    fn reap_some(&mut self) -> io::Result<bool> {
         let mut orphans = false;
-        while let Ok(Some(ended)) = process::reap(false) {
+        let mut reaped = 0;
+        while reaped < CHILDREN_PER_TURN
+            && let Ok(Some(ended)) = process::reap(false)
+        {
+            reaped += 1;
             match self.children.ended(ended)? {
                 Ended::Told => {}
                 Ended::WardenLost(command) => {
-                    self.kill_strays();
+                    self.kill_strays()?;
                     self.channel.send(&Event::WardenLost { command }, &[])?;
                 }
                 Ended::Orphan => orphans = true,
             }
         }
-        self.children.keep_going()?;
-        if orphans { self.channel.send(&Event::OrphanReaped, &[]) } else { Ok(()) }
+        let continued = self.children.keep_going(CHILDREN_PER_TURN)?;
+        if orphans {
+            self.channel.send(&Event::OrphanReaped, &[])?;
+        }
+        Ok(reaped == CHILDREN_PER_TURN || continued == CHILDREN_PER_TURN)
     }
 
     /// After a warden was killed its tree hangs below init, told apart from nothing: end what has no warden.
-    fn kill_strays(&self) {
-        tree::kill_below(std::process::id(), &self.children.pids());
+    fn kill_strays(&self) -> io::Result<()> {
+        tree::kill_below(std::process::id(), &self.children.pids()).map(drop)
     }
 
     fn answer(&mut self, request: Request, fds: Vec<OwnedFd>) -> io::Result<()> {
@@ -142,12 +163,12 @@ impl Init {
             Request::Setup { .. } | Request::Close { .. } => Err(io::Error::from_raw_os_error(libc::EPROTO)),
             Request::Spawn { tag, spawn } => self.spawn(Job { tag, spawn, fds }),
             Request::Sweep { tag, members, signal } => {
-                let count = self.reach(members).map_or(0, |reach| reach.signal(signal));
-                self.channel.send(&Event::Counted { tag, count }, &[])
+                let swept = self.reach(members).map_or(Ok(0), |reach| reach.signal(signal));
+                self.report(tag, swept.map(|count| Event::Counted { tag, count }))
             }
             Request::List { tag, members } => {
-                let pids = self.reach(members).map_or_else(Vec::new, |reach| reach.pids());
-                self.channel.send(&Event::Listed { tag, pids }, &[])
+                let listed = self.reach(members).map_or_else(|| Ok(Vec::new()), |reach| reach.pids());
+                self.report(tag, listed.map(|pids| Event::Listed { tag, pids }))
             }
             Request::Signal { tag, command, signal } => {
                 // Not reaped yet, so the number is still its own.
@@ -156,15 +177,34 @@ impl Init {
             }
             Request::Pidfds { tag, pids } => self.hand_out_pidfds(tag, &pids),
             Request::Listen { tag, name } => self.hand_out(tag, socket::listen(&name)),
-            Request::Open { tag, path, flags, mode } => {
-                let flags = flags | libc::O_NONBLOCK | libc::O_NOCTTY;
-                self.hand_out(tag, fd::open_without_magic(&path, flags, mode))
-            }
+            Request::Read { tag, path } => self.hand_out(tag, fd::open_regular(&path)),
+            Request::Terminal { tag } => self.hand_out(tag, self.open_terminal()),
             Request::Connect { tag, address } => self.hand_out(tag, network::connect(address.into())),
             Request::Egress { tag } => self.open_egress(tag),
             Request::Diagnose { tag } => self.hand_out(tag, network::diagnose()),
-            Request::Ping { tag } => self.channel.send(&Event::Pong { tag }, &[]),
+            Request::Ping { tag } => {
+                for _ in 0..TURNS_PER_PING {
+                    if !self.reap_some()? {
+                        break;
+                    }
+                }
+                self.channel.send(&Event::Pong { tag }, &[])
+            }
         }
+    }
+
+    /// Sends an answer, or why there is none.
+    fn report(&self, tag: u32, answer: io::Result<Event>) -> io::Result<()> {
+        let answer = answer.unwrap_or_else(|error| Event::Failed { tag, errno: sys::errno(&error) });
+        self.channel.send(&answer, &[])
+    }
+
+    /// Without a namespace of its own the host's devpts is used, whose `/dev/pts/ptmx` only root may open.
+    fn open_terminal(&self) -> io::Result<OwnedFd> {
+        if self.own_namespace {
+            return fd::open_terminal();
+        }
+        fd::open_at(libc::AT_FDCWD, b"/dev/ptmx", libc::O_RDWR | libc::O_NONBLOCK | libc::O_NOCTTY, 0)
     }
 
     fn hand_out(&self, tag: u32, result: io::Result<OwnedFd>) -> io::Result<()> {
@@ -175,7 +215,7 @@ impl Init {
     }
 
     fn open_egress(&self, tag: u32) -> io::Result<()> {
-        match egress::open() {
+        match privileges::with_network(egress::open) {
             Ok(sockets) => {
                 let fds: Vec<_> = sockets.iter().map(AsFd::as_fd).collect();
                 self.channel.send(&Event::Opened { tag }, &fds)
@@ -185,10 +225,23 @@ impl Init {
     }
 
     fn hand_out_pidfds(&self, tag: u32, pids: &[u32]) -> io::Result<()> {
-        let opened = pids.iter().filter_map(|pid| Some((*pid, process::open_pidfd(*pid).ok()?)));
-        let (pids, pidfds): (Vec<u32>, Vec<OwnedFd>) = opened.take(socket::MAX_FDS).unzip();
+        let mut living = Vec::new();
+        let mut pidfds = Vec::new();
+        for pid in pids.iter().copied() {
+            if pidfds.len() == socket::MAX_FDS {
+                break;
+            }
+            match process::open_pidfd(pid) {
+                Ok(pidfd) => {
+                    living.push(pid);
+                    pidfds.push(pidfd);
+                }
+                Err(error) if error.raw_os_error() == Some(libc::ESRCH) => {}
+                Err(error) => return self.report(tag, Err(error)),
+            }
+        }
         let fds: Vec<_> = pidfds.iter().map(AsFd::as_fd).collect();
-        self.channel.send(&Event::Listed { tag, pids }, &fds)
+        self.channel.send(&Event::Listed { tag, pids: living }, &fds)
     }
 
     /// `None` if the command has no warden (any more).

@@ -4,8 +4,11 @@
 //! process whose parent dies only moves up. What is new is found by looking again until nothing new is found. A number
 //! may belong to somebody else by the time it is signalled, so a process is signalled by descriptor, and only if it
 //! started when the one that was seen did.
+//!
+//! What cannot be read is an error, never an empty tree: a kill that sees nothing must not report that nothing is left.
 
 use std::collections::{HashMap, HashSet};
+use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
@@ -21,6 +24,9 @@ const EMPTY_LOOKS: usize = 3;
 /// How long the last processes of a tree may take to die; longer only if they are stuck in the kernel.
 const END_WITHIN: Duration = Duration::from_secs(10);
 const LOOK_AGAIN: Duration = Duration::from_millis(1);
+
+/// How long a look that fails is repeated: the machine may be out of memory or of open files for a moment.
+const SEE_WITHIN: Duration = Duration::from_secs(1);
 
 /// A process at the moment of a look.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -46,78 +52,77 @@ pub(super) enum Reach {
 
 impl Reach {
     /// The living ones.
-    pub(super) fn pids(&self) -> Vec<u32> {
-        self.look().iter().map(|seen| seen.pid).collect()
+    pub(super) fn pids(&self) -> io::Result<Vec<u32>> {
+        Ok(self.look()?.iter().map(|seen| seen.pid).collect())
     }
 
     /// Sends `signal` to all of them. Returns how many got it.
-    pub(super) fn signal(&self, signal: i32) -> u32 {
+    pub(super) fn signal(&self, signal: i32) -> io::Result<u32> {
         match signal {
             libc::SIGKILL => self.kill(),
-            _ => send_to(&self.look(), signal),
+            _ => send_to(&self.look()?, signal),
         }
     }
 
     /// Kills all of them: stops them first, so that nothing forks while it is counted, and looks again until nothing
     /// is left. Returns how many were killed.
-    pub(super) fn kill(&self) -> u32 {
+    pub(super) fn kill(&self) -> io::Result<u32> {
         // What takes a moment to die is met again, but counts once.
         let mut killed = HashSet::new();
         let mut empty = 0;
         for _ in 0..ROUNDS {
-            let still = self.stop();
-            send_to(&still, libc::SIGKILL);
+            let still = self.stop()?;
+            send_to(&still, libc::SIGKILL)?;
             killed.extend(still.iter().map(|seen| (seen.pid, seen.started)));
             empty = if still.is_empty() { empty + 1 } else { 0 };
             if empty == EMPTY_LOOKS {
                 break;
             }
         }
-        u32::try_from(killed.len()).unwrap_or(u32::MAX)
+        Ok(u32::try_from(killed.len()).unwrap_or(u32::MAX))
     }
 
     /// Stops everything until two looks agree.
-    fn stop(&self) -> Vec<Seen> {
-        let mut seen = self.look();
+    fn stop(&self) -> io::Result<Vec<Seen>> {
+        let mut seen = self.look()?;
         for _ in 0..ROUNDS {
-            send_to(&seen, libc::SIGSTOP);
-            let again = self.look();
+            send_to(&seen, libc::SIGSTOP)?;
+            let again = self.look()?;
             if again.iter().all(|process| seen.contains(process)) {
-                return again;
+                return Ok(again);
             }
             seen = again;
         }
-        seen
+        Ok(seen)
     }
 
-    fn look(&self) -> Vec<Seen> {
-        match self {
+    fn look(&self) -> io::Result<Vec<Seen>> {
+        patiently(|| match self {
             Self::Below { top, spared } => descend(&[*top], spared),
             Self::Jobs { top, spared } => {
                 let job = |seen: &Seen| seen.session == *top && seen.group != *top;
-                descend(&[*top], spared).into_iter().filter(job).collect()
+                Ok(descend(&[*top], spared)?.into_iter().filter(job).collect())
             }
             Self::Of { roots } => {
-                let mut found: Vec<Seen> = roots.iter().filter_map(|pid| look(*pid)).collect();
-                let below = descend(roots, roots);
-                found.extend(below);
-                found
+                let mut found = look_at_all(roots.iter().copied())?;
+                found.extend(descend(roots, roots)?);
+                Ok(found)
             }
-        }
+        })
     }
 }
 
 /// Everything below `top` but what is spared is killed.
-pub(super) fn kill_below(top: u32, spared: &[u32]) -> u32 {
+pub(super) fn kill_below(top: u32, spared: &[u32]) -> io::Result<u32> {
     Reach::Below { top, spared: spared.to_vec() }.kill()
 }
 
 /// Kills everything below this process, and reaps what comes to it, until the kernel says that no child is left: a look
-/// into /proc alone can miss a process whose parent dies while it looks.
+/// into /proc alone can miss a process whose parent dies while it looks, and one that fails is simply repeated.
 pub(super) fn end_own() {
     let deadline = Instant::now() + END_WITHIN;
     while Instant::now() < deadline {
-        kill_below(std::process::id(), &[]);
+        drop(kill_below(std::process::id(), &[]));
         loop {
             match process::reap(false) {
                 Ok(Some(_)) => {}
@@ -129,21 +134,47 @@ pub(super) fn end_own() {
     }
 }
 
-fn send_to(processes: &[Seen], signal: i32) -> u32 {
-    let count = processes.iter().filter(|seen| send_exactly(**seen, signal)).count();
-    u32::try_from(count).unwrap_or(u32::MAX)
+/// Repeats what fails for a while, then returns its error.
+fn patiently<T>(look: impl Fn() -> io::Result<T>) -> io::Result<T> {
+    let deadline = Instant::now() + SEE_WITHIN;
+    loop {
+        match look() {
+            Err(_) if Instant::now() < deadline => std::thread::sleep(LOOK_AGAIN),
+            seen => return seen,
+        }
+    }
 }
 
-fn send_exactly(seen: Seen, signal: i32) -> bool {
-    let Ok(pidfd) = process::open_pidfd(seen.pid) else { return false };
-    let same = look(seen.pid).is_some_and(|now| now.started == seen.started);
-    same && process::signal_pidfd(pidfd.as_fd(), signal).is_ok()
+fn send_to(processes: &[Seen], signal: i32) -> io::Result<u32> {
+    let mut count = 0;
+    for seen in processes {
+        count += u32::from(patiently(|| send_exactly(*seen, signal))?);
+    }
+    Ok(count)
+}
+
+/// `false` if the process has ended.
+fn send_exactly(seen: Seen, signal: i32) -> io::Result<bool> {
+    let Some(pidfd) = unless_gone(process::open_pidfd(seen.pid))? else { return Ok(false) };
+    if look(seen.pid)?.is_none_or(|now| now.started != seen.started) {
+        return Ok(false);
+    }
+    Ok(unless_gone(process::signal_pidfd(pidfd.as_fd(), signal))?.is_some())
+}
+
+/// `None` if the process that was meant has ended.
+fn unless_gone<T>(outcome: io::Result<T>) -> io::Result<Option<T>> {
+    match outcome {
+        Ok(value) => Ok(Some(value)),
+        Err(error) if matches!(error.raw_os_error(), Some(libc::ENOENT | libc::ESRCH)) => Ok(None),
+        Err(error) => Err(error),
+    }
 }
 
 /// What is below any of `tops`, not themselves.
-fn descend(tops: &[u32], spared: &[u32]) -> Vec<Seen> {
+fn descend(tops: &[u32], spared: &[u32]) -> io::Result<Vec<Seen>> {
     let mut children: HashMap<u32, Vec<Seen>> = HashMap::new();
-    for seen in snapshot() {
+    for seen in snapshot()? {
         children.entry(seen.parent).or_default().push(seen);
     }
     let mut found = Vec::new();
@@ -156,18 +187,30 @@ fn descend(tops: &[u32], spared: &[u32]) -> Vec<Seen> {
             }
         }
     }
-    found
+    Ok(found)
 }
 
 /// Every process in this /proc that is not a zombie.
-fn snapshot() -> Vec<Seen> {
-    let Ok(entries) = std::fs::read_dir("/proc") else { return Vec::new() };
-    entries.flatten().filter_map(|entry| entry.file_name().to_str()?.parse().ok()).filter_map(look).collect()
+fn snapshot() -> io::Result<Vec<Seen>> {
+    let mut pids = Vec::new();
+    for entry in std::fs::read_dir("/proc")? {
+        pids.extend(entry?.file_name().to_str().and_then(|name| name.parse::<u32>().ok()));
+    }
+    look_at_all(pids.into_iter())
 }
 
-fn look(pid: u32) -> Option<Seen> {
-    let stat = std::fs::read(format!("/proc/{pid}/stat")).ok()?;
-    parse(pid, &stat)
+fn look_at_all(pids: impl Iterator<Item = u32>) -> io::Result<Vec<Seen>> {
+    let mut found = Vec::new();
+    for pid in pids {
+        found.extend(look(pid)?);
+    }
+    Ok(found)
+}
+
+/// `None` if the process has ended, or is a zombie.
+fn look(pid: u32) -> io::Result<Option<Seen>> {
+    let stat = unless_gone(std::fs::read(format!("/proc/{pid}/stat")))?;
+    Ok(stat.and_then(|stat| parse(pid, &stat)))
 }
 
 /// A `stat` line (proc_pid_stat(5), fields 4, 5, 6 and 22); `None` for a zombie. The name may hold anything, so look
@@ -200,17 +243,17 @@ mod tests {
     #[test]
     fn this_process_is_below_its_parent_unless_spared() {
         let own = std::process::id();
-        let parent = look(own).expect("a running test can be seen").parent;
+        let parent = look(own).unwrap().expect("a running test can be seen").parent;
         let below = |spared| Reach::Below { top: parent, spared };
-        assert!(below(Vec::new()).pids().contains(&own));
-        assert!(!below(vec![own]).pids().contains(&own));
-        assert!(Reach::Of { roots: vec![own] }.pids().contains(&own));
+        assert!(below(Vec::new()).pids().unwrap().contains(&own));
+        assert!(!below(vec![own]).pids().unwrap().contains(&own));
+        assert!(Reach::Of { roots: vec![own] }.pids().unwrap().contains(&own));
     }
 
     #[test]
     fn a_number_that_means_another_process_is_not_signalled() {
-        let own = look(std::process::id()).expect("a running test can be seen");
-        assert!(send_exactly(own, 0));
-        assert!(!send_exactly(Seen { started: own.started + 1, ..own }, 0));
+        let own = look(std::process::id()).unwrap().expect("a running test can be seen");
+        assert!(send_exactly(own, 0).unwrap());
+        assert!(!send_exactly(Seen { started: own.started + 1, ..own }, 0).unwrap());
     }
 }

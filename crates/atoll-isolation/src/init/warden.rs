@@ -39,17 +39,17 @@ fn guard(channel: &Channel, starter: &mut Starter, tag: u32, request: &Spawn, fd
     };
     release_pipes()?;
     loop {
+        // Looked at each time: the command may send HUP too, and its children may end faster than they can be reaped.
+        if parent_id() != init {
+            tree::end_own();
+            return Ok(());
+        }
         match process::reap(false) {
             Ok(Some(ended)) if ended.pid == main => {
                 let (status, usage, alone) = (ended.status, ended.usage, is_alone());
                 channel.send(&Event::Exited { command: request.command, status, usage, alone }, &[])?;
             }
             Ok(Some(_)) => {}
-            // Looked at, not believed: the command may send HUP too.
-            Ok(None) if parent_id() != init => {
-                tree::end_own();
-                return Ok(());
-            }
             Ok(None) => {
                 keep_going(request.unstoppable.then_some(main))?;
                 signal::take(&[libc::SIGCHLD, libc::SIGHUP])?;

@@ -24,6 +24,19 @@ pub(super) struct Into<'a> {
     pub(super) namespaces: u64,
     pub(super) cgroup: Option<BorrowedFd<'a>>,
     pub(super) ids: Option<IdMap>,
+    /// Whether this process was dumpable before it made any sandbox.
+    pub(super) dumpable: bool,
+}
+
+impl Into<'_> {
+    /// Runs `act` as the ids that the new user namespace shall belong to: the kernel charges what is made inside to the
+    /// namespace's creator, and a block of ids belongs to one sandbox alone.
+    fn as_owner<T>(&self, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+        match self.ids {
+            Some(IdMap::Range { base, .. }) => identity::with_effective((base, base), self.dumpable, act),
+            Some(IdMap::Own { .. }) | None => act(),
+        }
+    }
 }
 
 /// A process that waits for our word before it executes.
@@ -31,6 +44,8 @@ pub(super) struct Into<'a> {
 pub(super) struct Started {
     pub(super) pid: u32,
     pidfd: OwnedFd,
+    /// Its user namespace, if that is a new one.
+    pub(super) user_namespace: Option<OwnedFd>,
 }
 
 /// Clones; the child waits on `theirs` for one byte, then becomes root inside (if ids are mapped) and executes `program`.
@@ -46,18 +61,23 @@ pub(super) fn start(
     let null = fd::duplicate_above(null.as_fd(), FREE)?;
     let ids = into.and_then(|into| into.ids);
     let (namespaces, cgroup) = into.map_or((0, None), |into| (into.namespaces, into.cgroup));
-    match process::clone_into(namespaces, cgroup)? {
+    let clone = || match process::clone_into(namespaces, cgroup)? {
         Cloned::Child => {
             let error = become_program(program, theirs, null.as_fd(), ids, &argv, &env);
             process::exit_now(error.raw_os_error().unwrap_or(1))
         }
         Cloned::Parent(pid, pidfd) => {
-            let started = Started { pid, pidfd };
+            let mut started = Started { pid, pidfd, user_namespace: None };
             if let Some(ids) = ids {
                 write_maps(pid, ids)?;
+                started.user_namespace = Some(std::fs::File::open(format!("/proc/{pid}/ns/user"))?.into());
             }
             Ok(started)
         }
+    };
+    match into {
+        Some(into) => into.as_owner(clone),
+        None => clone(),
     }
 }
 

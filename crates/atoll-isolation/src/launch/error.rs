@@ -33,6 +33,12 @@ impl LaunchError {
         Self { what: "make a process in new namespaces".to_owned(), source, hint }
     }
 
+    /// The host lets programs that changed their user be traced.
+    pub(super) fn shared_dumps() -> Self {
+        let source = io::Error::other("fs.suid_dumpable is 1, so programs inside could trace and change PID 1");
+        Self { what: "isolate PID 1".to_owned(), source, hint: Some("set it to 0 or 2: sysctl fs.suid_dumpable=0") }
+    }
+
     pub(super) fn step(step: Option<&Step>, errno: i32) -> Self {
         let source = io::Error::from_raw_os_error(errno);
         let what = step.map_or_else(|| "start".to_owned(), ToString::to_string);

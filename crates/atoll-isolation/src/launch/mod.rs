@@ -7,7 +7,6 @@ mod error;
 mod ids;
 mod keeper;
 
-use std::fs::File;
 use std::io;
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::{PermissionsExt, chown};
@@ -23,7 +22,7 @@ use crate::cgroup::{Group, Limits};
 use crate::channel::Channel;
 use crate::plan::{Plan, Source, Step};
 use crate::spec::IdMap;
-use crate::sys::{fd, mount, socket};
+use crate::sys::{fd, identity, mount, socket};
 use crate::wire::{Event, Request, Setup, VERSION};
 
 /// Longest that a plan may take. It takes milliseconds; a machine that is out of memory may take its time.
@@ -33,6 +32,8 @@ const PATIENCE_MS: i32 = 30_000;
 #[derive(Debug)]
 pub struct Launcher {
     program: OwnedFd,
+    /// Whether this process was dumpable when it started.
+    dumpable: bool,
 }
 
 /// A sandbox that has everything but its name. Dropping it ends it.
@@ -63,7 +64,10 @@ impl Launcher {
     #[cfg(feature = "embed")]
     pub fn new() -> Result<Self, LaunchError> {
         let program = carried::INIT.file().and_then(|program| fd::duplicate_above(program, clone::FREE));
-        Ok(Self { program: program.map_err(|error| LaunchError::new("prepare the init program", error))? })
+        let program = program.map_err(|error| LaunchError::new("prepare the init program", error))?;
+        let dumpable =
+            identity::is_dumpable().map_err(|error| LaunchError::new("ask whether it is dumpable", error))?;
+        Ok(Self { program, dumpable })
     }
 
     /// Starts the keeper of this agent.
@@ -85,7 +89,11 @@ impl Launcher {
     pub fn stage(&self, plan: Plan, storage: &Path, group: Option<&Group>) -> Result<Staged, LaunchError> {
         make_storage(&plan, storage)?;
         let (ours, theirs) = pair()?;
-        let into = clone::Into { namespaces: plan.namespaces, cgroup: group.and_then(Group::dir), ids: plan.ids };
+        if plan.ids.is_some() {
+            no_shared_dumps()?;
+        }
+        let cgroup = group.and_then(Group::dir);
+        let into = clone::Into { namespaces: plan.namespaces, cgroup, ids: plan.ids, dumpable: self.dumpable };
         let started = clone::start(self.program.as_fd(), theirs.as_fd(), &["init"], Some(&into))
             .map_err(|error| LaunchError::cloning(plan.namespaces != 0, error))?;
         drop(theirs);
@@ -96,7 +104,7 @@ impl Launcher {
                 .enter_v1(started.pid)
                 .map_err(|error| LaunchError::new("enter the sandbox's cgroups", io::Error::other(error)))?;
         }
-        let trees = trees(&plan, started.pid)?;
+        let trees = trees(&plan, started.user_namespace.as_ref())?;
         let (pid, pidfd) = (started.pid, started.go(ours.as_fd())?);
         let channel = Channel::new(ours);
         let setup = Request::Setup { setup: Setup { version: VERSION, steps: plan.steps.clone() } };
@@ -146,12 +154,16 @@ pub(crate) fn make_storage(plan: &Plan, storage: &Path) -> Result<(), LaunchErro
     Ok(())
 }
 
-pub(crate) fn trees(plan: &Plan, pid: u32) -> Result<Vec<OwnedFd>, LaunchError> {
-    if plan.sources.is_empty() {
-        return Ok(Vec::new());
-    }
-    let userns = File::open(format!("/proc/{pid}/ns/user"))
-        .map_err(|error| LaunchError::new("open the sandbox's user namespace", error))?;
+/// A child of init that has changed its user and not executed yet shares init's memory. With `fs.suid_dumpable` set to 1
+/// (proc_sys_fs(5)) another process of that user could trace it, and change init.
+fn no_shared_dumps() -> Result<(), LaunchError> {
+    let setting = std::fs::read_to_string("/proc/sys/fs/suid_dumpable")
+        .map_err(|error| LaunchError::new("read fs.suid_dumpable", error))?;
+    if setting.trim() == "1" { Err(LaunchError::shared_dumps()) } else { Ok(()) }
+}
+
+pub(crate) fn trees(plan: &Plan, user_namespace: Option<&OwnedFd>) -> Result<Vec<OwnedFd>, LaunchError> {
+    let Some(userns) = user_namespace.filter(|_| !plan.sources.is_empty()) else { return Ok(Vec::new()) };
     plan.sources
         .iter()
         .map(|source| {

@@ -9,8 +9,8 @@
 //! guard   load arch; not ours: return ENOSYS
 //!         load nr; x32: return ENOSYS
 //! block   nr is one of the calls?   no: next block
-//!         load the argument         } only if the
-//!         does the test hold?       } rule has one
+//!         load an argument          } for each test
+//!         does the test hold?       } that the rule has
 //!         return the error
 //!         load nr again             } so the next block can look at it
 //! end     return ALLOW
@@ -95,7 +95,8 @@ fn refuse_x32() -> [Instruction; 2] {
 fn block(rule: &Rule) -> Vec<Instruction> {
     let verdict = match rule.when {
         When::Always => vec![refuse(rule.refusal)],
-        When::Argument { index, test } => examine(index, test, rule.refusal),
+        When::Argument { index, test } => examine(&[(index, test)], rule.refusal),
+        When::Arguments(tests) => examine(tests, rule.refusal),
     };
     let numbers: Vec<_> = rule.calls.iter().map(number).collect();
     let mut block = enter_if_equal(&numbers, verdict.len());
@@ -103,17 +104,31 @@ fn block(rule: &Rule) -> Vec<Instruction> {
     block
 }
 
-/// Reads an argument, refuses if the test holds, else restores the number.
-fn examine(index: u32, test: Test, refusal: Refusal) -> Vec<Instruction> {
-    let mut verdict = vec![statement(LOAD, ARGUMENTS_OFFSET + 8 * index)];
-    verdict.extend(match test {
-        Test::AnyBit(mask) => vec![jump(JUMP_ANY_BIT, mask, 0, 1)],
-        Test::OneOf(values) => enter_if_equal(values, 1),
-        Test::NoneOf(values) => skip_if_equal(values, 1),
-    });
-    verdict.push(refuse(refusal));
+/// Reads the arguments, refuses if every test holds, else restores the number.
+fn examine(tests: &[(u32, Test)], refusal: Refusal) -> Vec<Instruction> {
+    let mut verdict = vec![refuse(refusal)];
+    for (index, test) in tests.iter().rev() {
+        let mut step = hold(*index, *test, verdict.len());
+        step.append(&mut verdict);
+        verdict = step;
+    }
     verdict.push(statement(LOAD, NUMBER_OFFSET));
     verdict
+}
+
+/// Reads an argument and goes to the `body` instructions that follow if the test holds, else past them.
+fn hold(index: u32, test: Test, body: usize) -> Vec<Instruction> {
+    let low = ARGUMENTS_OFFSET + 8 * index;
+    let mut step = vec![statement(LOAD, low)];
+    step.extend(match test {
+        Test::AnyBit(mask) => vec![jump(JUMP_ANY_BIT, mask, 0, body)],
+        Test::OneOf(values) => enter_if_equal(values, body),
+        Test::NoneOf(values) => skip_if_equal(values, body),
+        Test::Pointer => {
+            vec![jump(JUMP_EQUAL, 0, 0, 2), statement(LOAD, low + 4), jump(JUMP_EQUAL, 0, body, 0)]
+        }
+    });
+    step
 }
 
 /// Goes to the `body` instructions that follow if the word is one of `values`,
@@ -175,6 +190,7 @@ mod tests {
         rule(&[call("c", 3)], argument(1, Test::OneOf(&[7, 8])), Refusal::NotImplemented),
         rule(&[call("c", 3)], argument(0, Test::NoneOf(&[5, 6])), Refusal::NoSuchFamily),
         rule(&[call("d", 4)], argument(5, Test::AnyBit(0x80)), Refusal::NotPermitted),
+        rule(&[call("e", 5)], When::Arguments(&[(1, Test::OneOf(&[4])), (2, Test::Pointer)]), Refusal::Ignored),
     ];
 
     #[test]
@@ -202,7 +218,16 @@ mod tests {
             " 17 & 0x80 ? 18 : 19",
             " 18 return 0x50001",
             " 19 load [0]",
-            " 20 return 0x7fff0000",
+            " 20 == 0x5 ? 21 : 29",
+            " 21 load [24]",
+            " 22 == 0x4 ? 23 : 28",
+            " 23 load [32]",
+            " 24 == 0x0 ? 25 : 27",
+            " 25 load [36]",
+            " 26 == 0x0 ? 28 : 27",
+            " 27 return 0x50000",
+            " 28 load [0]",
+            " 29 return 0x7fff0000",
         ];
         assert_eq!(disassemble(after_guard).lines().collect::<Vec<_>>(), expected);
     }

@@ -8,7 +8,7 @@
 //! listed because the check for it comes late in some of them, and because a
 //! sandbox may run with capabilities inside its own user namespace.
 
-use super::rule::Refusal::{NoSuchFamily, NotImplemented, NotPermitted};
+use super::rule::Refusal::{Ignored, NoSuchFamily, NoSuchProtocol, NoSuchRequest, NotImplemented, NotPermitted};
 use super::rule::{Call, Rule, Test, When, call, calls};
 
 /// What is refused, in the order it is tested.
@@ -50,6 +50,34 @@ const FAMILIES: &[u32] = &[
     libc::AF_INET6.cast_unsigned(),
     libc::AF_NETLINK.cast_unsigned(),
 ];
+
+/// The families in which a type and a protocol choose the code that runs.
+const INTERNET: &[u32] = &[libc::AF_INET.cast_unsigned(), libc::AF_INET6.cast_unsigned()];
+
+/// Bits that every socket type has but stream (1), datagram (2) and raw (3).
+/// The flags of socket(2), such as `SOCK_CLOEXEC`, are far above.
+const RARE_TYPES: u32 = 0xc;
+
+/// "Whatever fits the type", ICMP, TCP, UDP, ICMPv6; raw sockets (255) are
+/// refused by the kernel for want of a capability, with the error that
+/// programs expect.
+const INTERNET_PROTOCOLS: &[u32] = &[0, 1, 6, 17, 58, 255];
+
+/// Netlink protocols (<linux/netlink.h>): routes and addresses; sockets and
+/// packet filters, which PID 1 itself opens and for which the kernel asks for
+/// capabilities; events of devices.
+const NETLINK_PROTOCOLS: &[u32] = &[
+    libc::NETLINK_ROUTE.cast_unsigned(),
+    libc::NETLINK_SOCK_DIAG.cast_unsigned(),
+    libc::NETLINK_NETFILTER.cast_unsigned(),
+    libc::NETLINK_KOBJECT_UEVENT.cast_unsigned(),
+];
+
+const RLIMIT_CORE: u32 = 4;
+
+/// Commands of fcntl(2): leases, and the delegations of newer kernels (<linux/fcntl.h>).
+const F_SETLEASE: u32 = 1024;
+const F_SETDELEG: u32 = 1040;
 
 /// libc leaves it out for aarch64 with musl.
 #[cfg(all(target_arch = "aarch64", target_env = "musl"))]
@@ -99,6 +127,59 @@ const RULES: &[Rule] = &[
         reason: "only unix, inet, inet6 and netlink; other families load rarely used modules \
                  (alg, packet, bluetooth, tipc) or leave the network namespace (vsock), and \
                  programs treat them as not built in",
+    },
+    Rule {
+        calls: calls![SYS_socket],
+        when: When::Arguments(&[(0, Test::OneOf(INTERNET)), (1, Test::AnyBit(RARE_TYPES))]),
+        refusal: NoSuchProtocol,
+        reason: "sequenced packets and DCCP over IP load modules that no ordinary program needs; \
+                 the kernel answers the same where it was built without them",
+    },
+    Rule {
+        calls: calls![SYS_socket],
+        when: When::Arguments(&[(0, Test::OneOf(INTERNET)), (2, Test::NoneOf(INTERNET_PROTOCOLS))]),
+        refusal: NoSuchProtocol,
+        reason: "SCTP, DCCP, SMC, MPTCP and UDP-Lite are large, rarely tested, and loaded as modules \
+                 by the first socket; Go and curl take the error as a kernel without them and use TCP",
+    },
+    Rule {
+        calls: calls![SYS_socket],
+        when: When::Arguments(&[
+            (0, Test::OneOf(&[libc::AF_NETLINK.cast_unsigned()])),
+            (2, Test::NoneOf(NETLINK_PROTOCOLS)),
+        ]),
+        refusal: NoSuchProtocol,
+        reason: "other netlink protocols administer parts of the kernel (xfrm, crypto, audit, rdma) \
+                 and load them as modules; libaudit and ethtool continue without them",
+    },
+    Rule {
+        calls: calls![SYS_fcntl],
+        when: When::Argument { index: 1, test: Test::OneOf(&[F_SETLEASE, F_SETDELEG]) },
+        refusal: NoSuchRequest,
+        reason: "a lease on a program holds up whoever executes it for 45 seconds, and that is PID 1; \
+                 file servers alone use leases, and take EINVAL as a file system without them",
+    },
+    Rule {
+        calls: calls![SYS_prlimit64],
+        when: When::Arguments(&[(0, Test::NoneOf(&[0])), (2, Test::Pointer)]),
+        refusal: NotPermitted,
+        reason: "limits of another process: PID 1 and wardens have the same user as root inside \
+                 where one id is mapped, and one with four descriptors sees and kills nothing. \
+                 A process sets its own limits as pid 0, as setrlimit and ulimit do",
+    },
+    Rule {
+        calls: calls![SYS_prlimit64],
+        when: When::Arguments(&[(1, Test::OneOf(&[RLIMIT_CORE])), (2, Test::Pointer)]),
+        refusal: Ignored,
+        reason: "the limit on core files is 1, the one value at which the kernel does not start \
+                 the host's handler of core dumps (core(5)); with 0 it would. gpg and ssh-agent \
+                 set 0 and end if that fails",
+    },
+    Rule {
+        calls: calls![SYS_setrlimit],
+        when: When::Argument { index: 0, test: Test::OneOf(&[RLIMIT_CORE]) },
+        refusal: Ignored,
+        reason: "as for prlimit64",
     },
     Rule {
         calls: &[
@@ -198,6 +279,13 @@ const RULES: &[Rule] = &[
         refusal: NotImplemented,
         reason: "does the work of other calls unseen by this filter, and is a large source of \
                  kernel bugs; libuv and others fall back to epoll on ENOSYS",
+    },
+    Rule {
+        calls: calls![SYS_io_setup],
+        when: When::Always,
+        refusal: NotImplemented,
+        reason: "requests of asynchronous I/O are counted for the whole machine (fs.aio-max-nr): one \
+                 sandbox could leave none for the host; databases use threads instead on ENOSYS",
     },
     Rule {
         calls: calls![SYS_userfaultfd],

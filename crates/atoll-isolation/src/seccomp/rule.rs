@@ -7,7 +7,8 @@
 //! only the low 32 bits: every argument the policy looks at is an `int`, an
 //! `unsigned int`, or a flag word that the kernel cuts to 32 bits or refuses.
 //! Comparing all 64 would let a caller slip past by setting a high bit that
-//! the kernel then ignores (CVE-2019-10063, found so in flatpak).
+//! the kernel then ignores (CVE-2019-10063, found so in flatpak). The one
+//! exception is [`Test::Pointer`], which reads both halves.
 
 use std::fmt;
 
@@ -37,10 +38,10 @@ macro_rules! call {
 
 pub(super) use {call, calls};
 
-/// The error a refused call returns.
+/// What a refused call returns.
 ///
-/// The call never runs and nobody is killed: a program that probes for a
-/// feature goes on without it.
+/// The call never runs and no process is killed: a program that probes for a
+/// feature continues without it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Refusal {
     /// `EPERM`: the kernel knows the call, this caller may not use it. What
@@ -51,6 +52,13 @@ pub enum Refusal {
     NotImplemented,
     /// `EAFNOSUPPORT`: as on a kernel built without that socket family.
     NoSuchFamily,
+    /// `EPROTONOSUPPORT`: as on a kernel built without that protocol.
+    NoSuchProtocol,
+    /// `EINVAL`: as for a file on which the request makes no sense.
+    NoSuchRequest,
+    /// Success, although nothing was done. Only for a call whose effect is
+    /// in force already and whose failure programs treat as fatal.
+    Ignored,
 }
 
 impl Refusal {
@@ -61,6 +69,9 @@ impl Refusal {
             Self::NotPermitted => libc::EPERM,
             Self::NotImplemented => libc::ENOSYS,
             Self::NoSuchFamily => libc::EAFNOSUPPORT,
+            Self::NoSuchProtocol => libc::EPROTONOSUPPORT,
+            Self::NoSuchRequest => libc::EINVAL,
+            Self::Ignored => 0,
         }
     }
 }
@@ -72,6 +83,9 @@ impl fmt::Display for Refusal {
             Self::NotPermitted => "EPERM",
             Self::NotImplemented => "ENOSYS",
             Self::NoSuchFamily => "EAFNOSUPPORT",
+            Self::NoSuchProtocol => "EPROTONOSUPPORT",
+            Self::NoSuchRequest => "EINVAL",
+            Self::Ignored => "ignored",
         })
     }
 }
@@ -88,6 +102,9 @@ pub enum When {
         /// The test on its low 32 bits.
         test: Test,
     },
+    /// Only if several arguments pass their tests: pairs of an index and a
+    /// test.
+    Arguments(&'static [(u32, Test)]),
 }
 
 /// A test on the low 32 bits of an argument. The lists are never empty.
@@ -99,6 +116,8 @@ pub enum Test {
     OneOf(&'static [u32]),
     /// Different from all of these.
     NoneOf(&'static [u32]),
+    /// Not NULL, in all 64 bits: an address may have a low half of zeros.
+    Pointer,
 }
 
 impl fmt::Display for When {
@@ -106,6 +125,13 @@ impl fmt::Display for When {
         match self {
             Self::Always => f.write_str("always"),
             Self::Argument { index, test } => write!(f, "if argument {index} {test}"),
+            Self::Arguments(tests) => {
+                for (position, (index, test)) in tests.iter().enumerate() {
+                    let separator = if position == 0 { "if" } else { " and" };
+                    write!(f, "{separator} argument {index} {test}")?;
+                }
+                Ok(())
+            }
         }
     }
 }
@@ -116,6 +142,7 @@ impl fmt::Display for Test {
             Self::AnyBit(mask) => write!(f, "has a bit of {mask:#x}"),
             Self::OneOf(values) => write!(f, "is one of {}", Words(values)),
             Self::NoneOf(values) => write!(f, "is none of {}", Words(values)),
+            Self::Pointer => f.write_str("is not NULL"),
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Descriptors: memory files, pipes' flags, duplication, bulk closing.
 
-use std::ffi::CStr;
+use std::ffi::{CStr, CString};
 use std::io;
 use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
@@ -130,12 +130,117 @@ pub fn change_directory(path: &std::ffi::CStr) -> io::Result<()> {
     check_int(unsafe { libc::chdir(path.as_ptr()) }).map(drop)
 }
 
-/// Opens a path as seen from here, but through none of /proc's magic links: those would lead to what this very process
-/// has open (openat2, RESOLVE_NO_MAGICLINKS).
-pub fn open_without_magic(path: &[u8], flags: i32, mode: u32) -> io::Result<OwnedFd> {
-    // A mode without a file to create is refused.
-    let mode = if flags & (libc::O_CREAT | libc::O_TMPFILE) == 0 { 0 } else { mode };
-    open_resolving(path, flags, mode, libc::RESOLVE_NO_MAGICLINKS)
+/// `<linux/magic.h>`
+const PROC_SUPER_MAGIC: i64 = 0x9fa0;
+const DEVPTS_SUPER_MAGIC: i64 = 0x1cd1;
+
+/// Opens a regular file for reading. Links are followed, but none of procfs's magic ones, and a file of procfs itself is
+/// refused: with the rights of this process it would show more than the sandbox's own processes may see. Never blocks.
+pub fn open_regular(path: &[u8]) -> io::Result<OwnedFd> {
+    let flags = libc::O_RDONLY | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let opened = open_resolving(path, flags, 0, libc::RESOLVE_NO_MAGICLINKS)?;
+    let is_regular = mode(&opened)? & libc::S_IFMT == libc::S_IFREG;
+    if is_regular && filesystem(&opened)? != PROC_SUPER_MAGIC {
+        return Ok(opened);
+    }
+    Err(io::Error::from_raw_os_error(libc::EINVAL))
+}
+
+/// Makes a pseudo-terminal in the sandbox's own devpts and opens its master.
+pub fn open_terminal() -> io::Result<OwnedFd> {
+    let flags = libc::O_RDWR | libc::O_NONBLOCK | libc::O_NOCTTY;
+    let opened = open_resolving(b"/dev/pts/ptmx", flags, 0, libc::RESOLVE_NO_SYMLINKS)?;
+    if filesystem(&opened)? == DEVPTS_SUPER_MAGIC {
+        return Ok(opened);
+    }
+    Err(io::Error::from_raw_os_error(libc::ENODEV))
+}
+
+/// Type and permission bits (inode(7)).
+pub fn mode(fd: &OwnedFd) -> io::Result<u32> {
+    // SAFETY: an all-zero stat is valid.
+    let mut stat: libc::stat = unsafe { std::mem::zeroed() };
+    // SAFETY: `stat` is writable for the call.
+    check_int(unsafe { libc::fstat(fd.as_raw_fd(), &raw mut stat) })?;
+    Ok(stat.st_mode)
+}
+
+/// Sets the permission bits of what a path leads to.
+pub fn change_mode(path: &CStr, mode: u32) -> io::Result<()> {
+    // SAFETY: `path` is NUL-terminated and outlives the call.
+    check_int(unsafe { libc::chmod(path.as_ptr(), mode) }).map(drop)
+}
+
+/// Removes a name from a directory; a directory's name with `AT_REMOVEDIR`.
+pub fn unlink_at(directory: &OwnedFd, name: &CStr, flags: i32) -> io::Result<()> {
+    // SAFETY: `name` is NUL-terminated and outlives the call; the rest are integers.
+    check_int(unsafe { libc::unlinkat(directory.as_raw_fd(), name.as_ptr(), flags) }).map(drop)
+}
+
+/// Makes a directory in another.
+pub fn make_directory_at(directory: &OwnedFd, name: &CStr, mode: u32) -> io::Result<()> {
+    // SAFETY: `name` is NUL-terminated and outlives the call; the rest are integers.
+    check_int(unsafe { libc::mkdirat(directory.as_raw_fd(), name.as_ptr(), mode) }).map(drop)
+}
+
+/// Moves an entry from one directory to another; `EEXIST` if there is one of that name.
+pub fn rename_without_replacing(from: &OwnedFd, name: &CStr, to: &OwnedFd, new: &CStr) -> io::Result<()> {
+    // SAFETY: both names are NUL-terminated and outlive the call; the rest are integers. The raw call, because musl has no
+    // wrapper for it.
+    check(unsafe {
+        libc::syscall(
+            libc::SYS_renameat2,
+            from.as_raw_fd(),
+            name.as_ptr(),
+            to.as_raw_fd(),
+            new.as_ptr(),
+            libc::RENAME_NOREPLACE,
+        )
+    })
+    .map(drop)
+}
+
+/// Begins to read a directory anew.
+pub fn rewind(directory: &OwnedFd) -> io::Result<()> {
+    // SAFETY: plain integers.
+    check(unsafe { libc::syscall(libc::SYS_lseek, directory.as_raw_fd(), 0_i64, libc::SEEK_SET) }).map(drop)
+}
+
+/// The next names in a directory, as many as a buffer takes, without `.` and `..`; none at its end.
+pub fn next_names(directory: &OwnedFd) -> io::Result<Vec<CString>> {
+    /// `struct linux_dirent64`: inode and offset of 8 bytes each, the record's length, its type, its name.
+    const LENGTH: usize = 16;
+    const NAME: usize = 19;
+    let mut buffer = vec![0_u8; 16 * 1024];
+    let mut names = Vec::new();
+    loop {
+        // SAFETY: the buffer is writable and as long as announced.
+        let filled = check(unsafe {
+            libc::syscall(libc::SYS_getdents64, directory.as_raw_fd(), buffer.as_mut_ptr(), buffer.len())
+        })?;
+        let filled = usize::try_from(filled).map_err(|_| io::Error::from_raw_os_error(libc::EIO))?;
+        let mut rest = buffer.get(..filled).unwrap_or_default();
+        while let Some(&[low, high]) = rest.get(LENGTH..LENGTH + 2) {
+            let record = usize::from(u16::from_ne_bytes([low, high]));
+            let name = rest.get(NAME..record).and_then(|name| CStr::from_bytes_until_nul(name).ok());
+            names.extend(name.filter(|name| !matches!(name.to_bytes(), b"." | b"..")).map(CStr::to_owned));
+            rest = rest.get(record.max(1)..).unwrap_or_default();
+        }
+        // A buffer may hold nothing but the two entries that every directory has.
+        if filled == 0 || !names.is_empty() {
+            return Ok(names);
+        }
+    }
+}
+
+/// The magic number of the file system (statfs(2)).
+fn filesystem(fd: &OwnedFd) -> io::Result<i64> {
+    // SAFETY: an all-zero statfs is valid.
+    let mut found: libc::statfs = unsafe { std::mem::zeroed() };
+    // SAFETY: `found` is writable for the call.
+    check_int(unsafe { libc::fstatfs(fd.as_raw_fd(), &raw mut found) })?;
+    #[expect(clippy::useless_conversion, reason = "the type differs between C libraries")]
+    i64::try_from(found.f_type).map_err(|_| io::Error::from_raw_os_error(libc::EINVAL))
 }
 
 /// Opens a path without following any symbolic link, wherever in it (openat2, RESOLVE_NO_SYMLINKS).

@@ -69,6 +69,102 @@ pub fn drop_bounding(capability: u32) -> io::Result<bool> {
     }
 }
 
+/// Capabilities of a thread, as bits by their numbers in capabilities(7).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Capabilities {
+    /// In force.
+    pub effective: u64,
+    /// What may be put in force.
+    pub permitted: u64,
+}
+
+/// `_LINUX_CAPABILITY_VERSION_3`: two words of 32 bits for each set.
+const CAPABILITY_VERSION: u32 = 0x2008_0522;
+
+#[repr(C)]
+struct CapabilityHeader {
+    version: u32,
+    pid: libc::c_int,
+}
+
+#[repr(C)]
+#[derive(Clone, Copy, Default)]
+struct CapabilityWord {
+    effective: u32,
+    permitted: u32,
+    inheritable: u32,
+}
+
+/// The capabilities of this thread.
+pub fn capabilities() -> io::Result<Capabilities> {
+    let header = CapabilityHeader { version: CAPABILITY_VERSION, pid: 0 };
+    let mut words = [CapabilityWord::default(); 2];
+    // SAFETY: the header and both words live through the call; this version fills two words.
+    check(unsafe { libc::syscall(libc::SYS_capget, &raw const header, words.as_mut_ptr()) })?;
+    let whole = |of: fn(&CapabilityWord) -> u32| u64::from(of(&words[0])) | (u64::from(of(&words[1])) << 32);
+    Ok(Capabilities { effective: whole(|word| word.effective), permitted: whole(|word| word.permitted) })
+}
+
+/// Replaces the capabilities of this thread; none is inheritable.
+#[expect(clippy::cast_possible_truncation, reason = "the two halves of a u64")]
+pub fn set_capabilities(set: Capabilities) -> io::Result<()> {
+    let header = CapabilityHeader { version: CAPABILITY_VERSION, pid: 0 };
+    let word = |shift: u32| CapabilityWord {
+        effective: (set.effective >> shift) as u32,
+        permitted: (set.permitted >> shift) as u32,
+        inheritable: 0,
+    };
+    let words = [word(0), word(32)];
+    // SAFETY: the header and both words live through the call; this version reads two words.
+    check(unsafe { libc::syscall(libc::SYS_capset, &raw const header, words.as_ptr()) }).map(drop)
+}
+
+/// The effective user and group id of this thread alone; `u32::MAX` leaves one as it is.
+pub fn set_effective(uid: u32, gid: u32) -> io::Result<()> {
+    const SAME: u32 = u32::MAX;
+    // SAFETY: plain integers. The raw calls, because the C library would change every thread.
+    check(unsafe { libc::syscall(libc::SYS_setresgid, SAME, gid, SAME) })?;
+    // SAFETY: as above.
+    check(unsafe { libc::syscall(libc::SYS_setresuid, SAME, uid, SAME) }).map(drop)
+}
+
+/// Runs `act` with other effective ids in this thread, and with the capabilities that it has now.
+///
+/// The kernel makes the whole process undumpable when an effective id changes (prctl(2), `PR_SET_DUMPABLE`); `dumpable` says
+/// whether that is undone. If the ids cannot be restored the process is aborted: it must not continue as another user.
+pub fn with_effective<T>(ids: (u32, u32), dumpable: bool, act: impl FnOnce() -> io::Result<T>) -> io::Result<T> {
+    let (own, before) = ((user(), group()), capabilities()?);
+    let restore = || {
+        set_effective(own.0, own.1)?;
+        set_capabilities(before)?;
+        if dumpable { self::dumpable() } else { Ok(()) }
+    };
+    let outcome = set_effective(ids.0, ids.1).and_then(|()| set_capabilities(before)).and_then(|()| act());
+    if restore().is_err() {
+        std::process::abort();
+    }
+    outcome
+}
+
+/// Whether this process may be traced and dumped by others of its user.
+pub fn is_dumpable() -> io::Result<bool> {
+    // SAFETY: plain integers.
+    check_int(unsafe { libc::prctl(libc::PR_GET_DUMPABLE, 0, 0, 0, 0) }).map(|value| value == 1)
+}
+
+/// Undoes [`not_dumpable`].
+pub fn dumpable() -> io::Result<()> {
+    // SAFETY: plain integers.
+    check_int(unsafe { libc::prctl(libc::PR_SET_DUMPABLE, 1, 0, 0, 0) }).map(drop)
+}
+
+/// The memory of this process and of all that it starts is never dumped: neither to a file nor to a handler of the host.
+/// With a limit of 0 the kernel would still start a handler (core(5), a piped `core_pattern`); 1 stops it.
+pub fn no_core_dumps() -> io::Result<()> {
+    const RLIMIT_CORE: u32 = 4;
+    set_limit(RLIMIT_CORE, 1, 1)
+}
+
 /// Sets the soft and hard value of one resource limit.
 pub fn set_limit(resource: u32, soft: u64, hard: u64) -> io::Result<()> {
     let limit = libc::rlimit { rlim_cur: soft, rlim_max: hard };

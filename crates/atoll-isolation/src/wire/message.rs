@@ -7,7 +7,7 @@ use crate::sys::process::Usage;
 use crate::wire;
 
 /// Version of this protocol. Raise it with any change of a message.
-pub const VERSION: u16 = 6;
+pub const VERSION: u16 = 7;
 
 /// Agent to init.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +31,7 @@ pub enum Request {
         /// What to start.
         spawn: Spawn,
     },
-    /// Signal processes. Answer: [`Event::Counted`].
+    /// Signal processes. Answer: [`Event::Counted`], or [`Event::Failed`] if not all of them can be seen.
     Sweep {
         /// Names the answer.
         tag: u32,
@@ -40,7 +40,7 @@ pub enum Request {
         /// The signal.
         signal: i32,
     },
-    /// List processes. Answer: [`Event::Listed`].
+    /// List processes. Answer: [`Event::Listed`], or [`Event::Failed`] if not all of them can be seen.
     List {
         /// Names the answer.
         tag: u32,
@@ -70,16 +70,17 @@ pub enum Request {
         /// Its name, without the leading NUL.
         name: Vec<u8>,
     },
-    /// Open a file inside. Answer: [`Event::Opened`] with the descriptor.
-    Open {
+    /// Open a regular file inside for reading. Answer: [`Event::Opened`] with the descriptor.
+    Read {
         /// Names the answer.
         tag: u32,
         /// Absolute path in the sandbox's view.
         path: Vec<u8>,
-        /// `open(2)` flags; `O_NONBLOCK | O_NOCTTY` are always added, so that no FIFO or terminal can hold init up.
-        flags: i32,
-        /// Mode of a file that is created.
-        mode: u32,
+    },
+    /// Make a pseudo-terminal inside. Answer: [`Event::Opened`] with its master.
+    Terminal {
+        /// Names the answer.
+        tag: u32,
     },
     /// Connect to a port inside. Answer: [`Event::Opened`] with the socket.
     Connect {
@@ -110,7 +111,7 @@ wire!(enum Request {
     2 => Spawn { tag, spawn },
     3 => Sweep { tag, members, signal },
     4 => List { tag, members },
-    5 => Open { tag, path, flags, mode },
+    5 => Read { tag, path },
     6 => Connect { tag, address },
     7 => Ping { tag },
     8 => Pidfds { tag, pids },
@@ -119,6 +120,7 @@ wire!(enum Request {
     11 => Close { steps },
     15 => Diagnose { tag },
     16 => Egress { tag },
+    17 => Terminal { tag },
 });
 
 /// Which processes are meant.

@@ -3,7 +3,7 @@
 use std::io::Read;
 use std::os::fd::{AsFd, OwnedFd};
 
-use atoll_isolation::wire::{Event, Request, Spawn, SpawnStage};
+use atoll_isolation::wire::{Event, Members, Request, Spawn, SpawnStage};
 use atoll_isolation::{Channel, Launched, Launcher, Plan, sys};
 
 /// An init on the host as it is: enough for the protocol, needs no privilege.
@@ -219,9 +219,9 @@ fn files_and_sockets_are_opened_on_its_side() {
     let (_, peer) = listener.accept().unwrap();
     let socket = std::net::TcpStream::from(fds.into_iter().next().unwrap());
     assert_eq!(socket.local_addr().unwrap(), peer);
-    init.channel.send(&Request::Open { tag: 2, path: b"/nowhere".to_vec(), flags: 0, mode: 0 }, &[]).unwrap();
+    init.channel.send(&Request::Read { tag: 2, path: b"/nowhere".to_vec() }, &[]).unwrap();
     assert_eq!(init.next(), Some(Event::Failed { tag: 2, errno: 2 }));
-    // A FIFO without a writer does not hold it up.
+    // Nothing but regular files, and none of procfs; a FIFO without a writer does not hold it up.
     let dir = tempfile::tempdir().unwrap();
     let fifo = dir.path().join("fifo");
     let path = fifo.to_str().unwrap().as_bytes().to_vec();
@@ -230,8 +230,36 @@ fn files_and_sockets_are_opened_on_its_side() {
     drop(writer);
     assert_eq!(text(reader), "");
     while !matches!(init.next(), Some(Event::Exited { .. })) {}
-    init.channel.send(&Request::Open { tag: 4, path, flags: 0, mode: 0 }, &[]).unwrap();
-    assert_eq!(init.next(), Some(Event::Opened { tag: 4 }));
+    for (tag, path) in (4..).zip([path, b"/proc/self/status".to_vec(), b"/dev/null".to_vec(), b"/".to_vec()]) {
+        init.channel.send(&Request::Read { tag, path }, &[]).unwrap();
+        assert_eq!(init.next(), Some(Event::Failed { tag, errno: libc::EINVAL }));
+    }
+    let file = dir.path().join("file");
+    std::fs::write(&file, "text").unwrap();
+    init.channel.send(&Request::Read { tag: 9, path: file.to_str().unwrap().as_bytes().to_vec() }, &[]).unwrap();
+    assert_eq!(init.next(), Some(Event::Opened { tag: 9 }));
+    init.ended();
+}
+
+/// An init that can open nothing sees no process. It must not report that there is none.
+#[test]
+fn processes_that_cannot_be_seen_are_an_error_and_not_an_empty_tree() {
+    let mut init = Init::start();
+    let (_reader, writer) = pipe();
+    init.spawn(1, shell(1, "prlimit --pid $PPID --nofile=4:4; exec sleep 1000"), &writer);
+    let Some(Event::Spawned { pid, .. }) = init.next() else { panic!("it starts") };
+    let comm = format!("/proc/{pid}/comm");
+    while std::fs::read_to_string(&comm).unwrap() != "sleep\n" {
+        std::thread::yield_now();
+    }
+    let members = || Members::Of { roots: vec![pid] };
+    init.channel.send(&Request::Sweep { tag: 2, members: members(), signal: libc::SIGKILL }, &[]).unwrap();
+    assert_eq!(init.next(), Some(Event::Failed { tag: 2, errno: libc::EMFILE }));
+    init.channel.send(&Request::List { tag: 3, members: members() }, &[]).unwrap();
+    assert_eq!(init.next(), Some(Event::Failed { tag: 3, errno: libc::EMFILE }));
+    init.channel.send(&Request::Pidfds { tag: 4, pids: vec![pid] }, &[]).unwrap();
+    assert_eq!(init.next(), Some(Event::Failed { tag: 4, errno: libc::EMFILE }));
+    sys::process::kill(pid, libc::SIGKILL).unwrap();
     init.ended();
 }
 

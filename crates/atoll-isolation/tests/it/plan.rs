@@ -1,6 +1,6 @@
 //! Plans are data: what will be done can be read, and any change of it is seen here.
 
-use atoll_isolation::{Disk, IdMap, Plan, Spec};
+use atoll_isolation::{Disk, IdMap, Plan, Quotas, Spec};
 
 fn spec(privileged: bool) -> Spec {
     Spec {
@@ -15,6 +15,15 @@ fn spec(privileged: bool) -> Spec {
         disk: Disk { path: "/state/box/disk".into() },
         privileged,
         idmapped: privileged,
+        quotas: if privileged {
+            Quotas::default()
+        } else {
+            Quotas {
+                limits: vec![(11, 12_000, 12_000), (12, 102_400, 102_400)],
+                settings: vec![("max_inotify_instances".to_owned(), 16)],
+                open_files: Some((1024, 10_000)),
+            }
+        },
     }
 }
 
@@ -51,10 +60,11 @@ fn an_unisolated_plan_does_nothing_but_reap() {
 fn confinement_comes_last_and_whole() {
     for privileged in [true, false] {
         let plan = Plan::isolated(&spec(privileged));
-        let names: Vec<String> = plan.closing("box").iter().rev().take(4).map(|step| step.to_string()).collect();
+        let names: Vec<String> = plan.closing("box").iter().rev().take(5).map(|step| step.to_string()).collect();
         assert!(names[0].starts_with("install a filter"), "{names:?}");
-        assert_eq!(names[1], "set no_new_privs");
-        assert!(names[2].starts_with("limit capabilities"), "{names:?}");
-        assert_eq!(names[3], "make /tmp/root the root");
+        assert!(names[1].starts_with("keep init's capabilities"), "{names:?}");
+        assert_eq!(names[2], "set no_new_privs");
+        assert!(names[3].starts_with("limit capabilities"), "{names:?}");
+        assert_eq!(names[4], "make /tmp/root the root");
     }
 }

@@ -73,12 +73,8 @@ fn request() -> impl Strategy<Value = Request> {
         (any::<u32>(), pids()).prop_map(|(tag, pids)| Request::Pidfds { tag, pids }),
         (any::<u32>(), bytes()).prop_map(|(tag, name)| Request::Listen { tag, name }),
         any::<u32>().prop_map(|tag| Request::Diagnose { tag }),
-        (any::<u32>(), bytes(), any::<i32>(), any::<u32>()).prop_map(|(tag, path, flags, mode)| Request::Open {
-            tag,
-            path,
-            flags,
-            mode
-        }),
+        (any::<u32>(), bytes()).prop_map(|(tag, path)| Request::Read { tag, path }),
+        any::<u32>().prop_map(|tag| Request::Terminal { tag }),
         (any::<u32>(), any::<u32>(), any::<u16>())
             .prop_map(|(tag, ip, port)| Request::Connect { tag, address: Address::V4 { ip, port } }),
         any::<u32>().prop_map(|tag| Request::Ping { tag }),

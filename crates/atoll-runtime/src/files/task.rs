@@ -17,8 +17,9 @@ use super::Files;
 use super::call::{Call, Frame, lost};
 use crate::Error;
 
-/// Names in one answer: they are held in memory.
+/// Names in one answer, and the bytes that they may take: they are held in memory.
 const NAMES_MAX: u64 = 100_000;
+const NAMES_BYTES: usize = 32 * 1024 * 1024;
 
 impl Files {
     async fn task(&self, task: Task, path: &[u8], options: &impl Serialize) -> Result<Call, Error> {
@@ -40,6 +41,7 @@ impl Files {
         }
         let mut call = self.task(Task::Glob, path, request).await?;
         let mut entries = Vec::new();
+        let mut bytes = 0;
         loop {
             let json: serde_json::Value = said(&mut call).await?;
             if json.get("entries").is_some() {
@@ -49,7 +51,15 @@ impl Files {
             if entries.len() as u64 >= NAMES_MAX {
                 return Err(lost());
             }
-            entries.push(serde_json::from_value::<GlobEntry>(json).map_err(|_| lost())?);
+            let entry: GlobEntry = serde_json::from_value(json).map_err(|_| lost())?;
+            bytes += size_of::<GlobEntry>() + entry.path.len();
+            if bytes > NAMES_BYTES {
+                let most = NAMES_BYTES / (1024 * 1024);
+                return Err(Error::invalid(format!(
+                    "the names that match take more than {most} MiB: narrow the pattern, or set max_matches"
+                )));
+            }
+            entries.push(entry);
         }
     }
 

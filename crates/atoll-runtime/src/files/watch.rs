@@ -16,11 +16,12 @@ use super::Files;
 use super::call::{Call, Frame, lost};
 use crate::Error;
 
-/// How many events are kept, and how many bytes they may take.
+/// How many events are retained, and how many bytes they may take. A sandbox chooses both, and the agent that retains them
+/// is outside of the sandbox's memory limit.
 const KEPT_EVENTS: usize = 65_536;
-const KEPT_BYTES: usize = 16 * 1024 * 1024;
+const KEPT_BYTES: usize = 4 * 1024 * 1024;
 
-/// How many watches a sandbox may have. Each is a thread inside, and up to 16 MiB here.
+/// How many watches a sandbox may have. Each is a thread inside, and up to 4 MiB here.
 const WATCHES: usize = 32;
 
 /// How long a watch may go unread.

@@ -22,6 +22,7 @@ use crate::Error;
 use crate::link::{self, News, SpawnError};
 use crate::session;
 use crate::shared::Shared;
+use crate::start;
 use crate::tree::Tree;
 use crate::user::User;
 
@@ -39,9 +40,6 @@ const LINES_KEPT: usize = 4;
 
 /// Workers at once, one for each user that calls have named. The one that is unused for longest makes room.
 const WORKERS: usize = 16;
-
-/// Resource number of setrlimit(2).
-const RLIMIT_CORE: u32 = 4;
 
 /// Who a worker is: user, group, further groups.
 type Who = (u32, u32, Option<Vec<u32>>);
@@ -226,7 +224,7 @@ async fn start(shared: &Arc<Shared>, user: &User, who: Who) -> Result<Arc<Worker
     // The worker waits on its end; only ours must not.
     rustix::io::ioctl_fionbio(&theirs, false)
         .map_err(|errno| Error::io("make the file worker's socket", &errno.into()))?;
-    let spawn = request(number, user, &tree);
+    let spawn = request(shared, number, user, &tree);
     let news = shared.link.listen(number)?;
     let spawned = {
         let mut fds = vec![theirs.as_fd(), shared.null.as_fd(), shared.null.as_fd(), program()?];
@@ -261,7 +259,7 @@ fn is_for_want(error: &io::Error) -> bool {
     [rustix::io::Errno::AGAIN, rustix::io::Errno::NOMEM].iter().any(|want| code == Some(want.raw_os_error()))
 }
 
-fn request(number: u64, user: &User, tree: &Tree) -> Spawn {
+fn request(shared: &Shared, number: u64, user: &User, tree: &Tree) -> Spawn {
     let (in_cgroup, in_memory_cgroup) = match tree {
         Tree::Cgroup(leaf) => (true, leaf.memory_procs().is_some()),
         Tree::Warden(_) | Tree::Part(_) => (false, false),
@@ -274,7 +272,8 @@ fn request(number: u64, user: &User, tree: &Tree) -> Spawn {
         cwd: b"/".to_vec(),
         user: (user.uid, user.gid),
         groups: user.groups.clone(),
-        limits: vec![(RLIMIT_CORE, 0, 0)],
+        // Programs of the same user could use the worker's, so it has no more than they have.
+        limits: start::open_files(shared),
         umask: 0o022,
         session: Session::Own,
         in_cgroup,

@@ -1,17 +1,17 @@
 //! Files inside by which programs find the name server and trust the sandbox's own authority.
 //!
 //! Everything inside is the user's to change, so nothing here is relied upon: a program that looks elsewhere is still
-//! bound by the rules, and one that does not trust the authority sees a certificate that it refuses.
+//! bound by the rules, and one that does not trust the authority sees a certificate that it refuses. For the same reason the
+//! files are read and written by the file worker, with the rights of root inside and no others: whatever root inside puts
+//! in their place, it could have written to by itself.
 
-use std::fs::File;
-use std::io::{Read, Write};
-use std::os::fd::OwnedFd;
+use std::sync::Arc;
 
 use atoll_egress::{NAME_SERVER, machine_bundle};
-use rustix::fs::OFlags;
 
 use crate::Error;
-use crate::link::Link;
+use crate::files::{Files, ReadOptions, Reading, WriteOptions};
+use crate::shared::Shared;
 
 /// The authority alone, and with all that the machine trusts.
 const AUTHORITY: &str = "/etc/atoll-ca.pem";
@@ -19,7 +19,7 @@ const BUNDLE: &str = "/etc/atoll-ca-bundle.pem";
 
 /// The system's own list, for programs that know no variable.
 const SYSTEM_BUNDLE: &str = "/etc/ssl/certs/ca-certificates.crt";
-const SYSTEM_BUNDLE_MAX: u64 = 4 * 1024 * 1024;
+const SYSTEM_BUNDLE_MAX: usize = 4 * 1024 * 1024;
 const BEGIN: &str = "# Atoll: the authority of this sandbox\n";
 const END: &str = "# Atoll: end\n";
 
@@ -35,32 +35,30 @@ pub(super) const TRUST: [(&str, &str); 7] = [
 ];
 
 /// Writes them all.
-pub(super) async fn furnish(link: &Link, authority: &str) -> Result<(), Error> {
-    let resolv = format!("# names are told by Atoll, as far as the rules allow\nnameserver {NAME_SERVER}\n");
-    write(link, "/etc/resolv.conf", &resolv).await?;
-    write(link, AUTHORITY, authority).await?;
-    write(link, BUNDLE, &format!("{}\n{authority}", machine_bundle())).await?;
-    if let Some(text) = system_bundle(link).await? {
-        write(link, SYSTEM_BUNDLE, &format!("{}{BEGIN}{authority}{END}", without_ours(&text))).await?;
+pub(super) async fn furnish(shared: &Arc<Shared>, authority: &str) -> Result<(), Error> {
+    let files = Files::new(shared, None);
+    let resolv = format!("# names are resolved by Atoll, as far as the rules allow\nnameserver {NAME_SERVER}\n");
+    write(&files, "/etc/resolv.conf", &resolv).await?;
+    write(&files, AUTHORITY, authority).await?;
+    write(&files, BUNDLE, &format!("{}\n{authority}", machine_bundle())).await?;
+    if let Some(text) = system_bundle(&files).await {
+        write(&files, SYSTEM_BUNDLE, &format!("{}{BEGIN}{authority}{END}", without_ours(&text))).await?;
     }
     Ok(())
 }
 
 /// `None` if there is none, or none that can be read as one.
-async fn system_bundle(link: &Link) -> Result<Option<String>, Error> {
-    let Ok(opened) = link.open(SYSTEM_BUNDLE.as_bytes(), 0).await? else { return Ok(None) };
-    Ok(read(opened))
-}
-
-fn read(opened: OwnedFd) -> Option<String> {
-    let file = File::from(opened);
-    // Nothing but a file: whoever is inside may have put something there that makes a reader wait.
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return None;
+async fn system_bundle(files: &Files) -> Option<String> {
+    let reading = files.read(SYSTEM_BUNDLE.as_bytes(), ReadOptions::default()).await.ok()?;
+    let Reading::Open(mut content) = reading else { return None };
+    let mut bytes = Vec::new();
+    while let Some(piece) = content.next().await.ok()? {
+        bytes.extend_from_slice(&piece);
+        if bytes.len() > SYSTEM_BUNDLE_MAX {
+            return None;
+        }
     }
-    let mut text = String::new();
-    file.take(SYSTEM_BUNDLE_MAX + 1).read_to_string(&mut text).ok()?;
-    (text.len() as u64 <= SYSTEM_BUNDLE_MAX).then_some(text)
+    String::from_utf8(bytes).ok()
 }
 
 /// What an earlier life of the sandbox added is not added to.
@@ -72,19 +70,12 @@ fn without_ours(text: &str) -> String {
     }
 }
 
-async fn write(link: &Link, path: &str, text: &str) -> Result<(), Error> {
-    let failed = |error: &std::io::Error| Error::EgressUnavailable {
-        why: format!("{path} inside cannot be written: {}", crate::start::plain(error)),
+async fn write(files: &Files, path: &str, text: &str) -> Result<(), Error> {
+    let written = files.write_whole(path.as_bytes(), WriteOptions::default(), text.as_bytes()).await;
+    written.map(drop).map_err(|error| Error::EgressUnavailable {
+        why: format!("cannot write {path} inside: {error}"),
         hint: Some("remove what is in its place, or start with fresh storage".to_owned()),
-    };
-    let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::TRUNC;
-    let opened =
-        link.create(path.as_bytes(), flags.bits().cast_signed(), 0o644).await?.map_err(|error| failed(&error))?;
-    let mut file = File::from(opened);
-    if !file.metadata().is_ok_and(|metadata| metadata.is_file()) {
-        return Err(failed(&std::io::ErrorKind::InvalidInput.into()));
-    }
-    file.write_all(text.as_bytes()).map_err(|error| failed(&error))
+    })
 }
 
 #[cfg(test)]

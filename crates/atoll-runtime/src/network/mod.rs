@@ -24,9 +24,6 @@ use crate::shared::Shared;
 
 pub(crate) use commands::{Commands, Narrowed, Registered};
 
-/// The resource of setrlimit(2).
-const RLIMIT_CORE: u32 = 4;
-
 /// See the module. There is one in every sandbox; in most of them nothing is ever opened.
 #[derive(Debug)]
 pub(crate) struct Network {
@@ -118,23 +115,42 @@ impl Network {
     }
 }
 
-/// At the beginning of a life: what is remembered, or else what was asked for.
-pub(crate) async fn begin(shared: &Arc<Shared>, asked: Option<NetworkPolicy>) -> Result<(), Error> {
-    let network = &shared.network;
-    let remembered = network.kept.as_deref().map(kept::read).transpose()?.flatten();
-    let (given, secrets) = match remembered {
-        Some(kept::Kept { policy, secrets }) => (policy, secrets),
-        None => (asked.unwrap_or_default(), Secrets::default()),
-    };
-    if given == NetworkPolicy::default() && secrets.is_empty() {
-        return Ok(());
-    }
-    network.state().secrets = Arc::new(secrets);
-    set_policy(shared, given).await
+/// What happens if the files that egress needs inside cannot be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Furnishing {
+    /// The change fails.
+    Required,
+    /// The rules hold all the same. An earlier life of the sandbox may have put anything in the place of these files, and
+    /// it must start, or its other files could not be reached any more.
+    Attempted,
 }
 
-/// What may be reached from now on.
+/// Opens egress at the start of a sandbox's life, by the persisted rules or else by the requested ones. Returns a warning
+/// if the sandbox's own files keep programs from using it.
+pub(crate) async fn begin(shared: &Arc<Shared>, requested: Option<NetworkPolicy>) -> Result<Option<String>, Error> {
+    let network = &shared.network;
+    let persisted = network.kept.as_deref().map(kept::read).transpose()?.flatten();
+    let (given, secrets, furnishing) = match persisted {
+        Some(kept::Kept { policy, secrets }) => (policy, secrets, Furnishing::Attempted),
+        None => (requested.unwrap_or_default(), Secrets::default(), Furnishing::Required),
+    };
+    if given == NetworkPolicy::default() && secrets.is_empty() {
+        return Ok(None);
+    }
+    network.state().secrets = Arc::new(secrets);
+    apply_policy(shared, given, furnishing).await
+}
+
+/// Changes what may be reached.
 pub(crate) async fn set_policy(shared: &Arc<Shared>, given: NetworkPolicy) -> Result<(), Error> {
+    apply_policy(shared, given, Furnishing::Required).await.map(drop)
+}
+
+async fn apply_policy(
+    shared: &Arc<Shared>,
+    given: NetworkPolicy,
+    furnishing: Furnishing,
+) -> Result<Option<String>, Error> {
     let network = &shared.network;
     let policy = compile(&given)?;
     let _turn = network.turn().await?;
@@ -143,11 +159,19 @@ pub(crate) async fn set_policy(shared: &Arc<Shared>, given: NetworkPolicy) -> Re
     if policy.is_empty() && network.state().egress.is_none() {
         // Nothing to open for nothing.
         network.state().given = given;
-        return Ok(());
+        return Ok(None);
     }
     let policy = Arc::new(policy);
-    let opened =
-        if network.state().egress.is_none() { Some(open(shared, Arc::clone(&policy), secrets).await?) } else { None };
+    let (mut opened, mut warning) = (None, None);
+    if network.state().egress.is_none() {
+        let egress = open(shared, Arc::clone(&policy), secrets).await?;
+        match (inside::furnish(shared, egress.authority()).await, furnishing) {
+            (Ok(()), _) => {}
+            (Err(error), Furnishing::Required) => return Err(error),
+            (Err(error), Furnishing::Attempted) => warning = Some(error.to_string()),
+        }
+        opened = Some(egress);
+    }
     {
         let mut state = network.state();
         state.given = given;
@@ -157,7 +181,7 @@ pub(crate) async fn set_policy(shared: &Arc<Shared>, given: NetworkPolicy) -> Re
         }
     }
     crate::session::discard_spare(shared).await;
-    Ok(())
+    Ok(warning)
 }
 
 /// A secret that may be used from now on.
@@ -182,8 +206,7 @@ pub(crate) async fn remove_secret(shared: &Arc<Shared>, name: &str) -> Result<()
 
 async fn change_secrets(shared: &Arc<Shared>, secrets: Secrets) -> Result<(), Error> {
     let network = &shared.network;
-    // Whatever becomes of this process, its memory is not written to a file.
-    identity::set_limit(RLIMIT_CORE, 0, 0).map_err(|error| Error::io("forbid core files", &error))?;
+    identity::no_core_dumps().map_err(|error| Error::io("forbid core dumps", &error))?;
     let given = network.state().given.clone();
     network.keep(&given, &secrets)?;
     {
@@ -220,9 +243,7 @@ async fn open(shared: &Arc<Shared>, policy: Arc<Policy>, secrets: Arc<Secrets>) 
     let attribution = Box::new(commands::ByKernel { owners, proc, commands: Arc::clone(&network.commands) });
     let events = Arc::clone(&network.events);
     let egress = Egress::start(&network.sandbox, sockets, policy, secrets, attribution, events);
-    let egress = egress.map_err(|error| failed(&error))?;
-    inside::furnish(&shared.link, egress.authority()).await?;
-    Ok(egress)
+    egress.map_err(|error| failed(&error))
 }
 
 async fn sockets(link: &Link) -> Result<(Owners, Sockets), Error> {

@@ -32,8 +32,9 @@ const QUESTION: usize = 56;
 /// Room for one piece of an answer: the kernel sends at most this much at once.
 const ROOM: usize = 32 * 1024;
 
-/// Sockets that are looked at. More is no list that helps anybody.
-const SOCKETS_MAX: usize = 16 * 1024;
+/// Ports, and sockets of one port, that are looked at.
+const PORTS_MAX: usize = 16 * 1024;
+const SOCKETS_PER_PORT: usize = 64;
 
 /// The socket to ask through. One question at a time: answers to two would mix.
 #[derive(Debug)]
@@ -102,10 +103,12 @@ fn refusal(body: &[u8]) -> io::Error {
 }
 
 fn note(seen: &mut ByPort, body: &[u8]) {
-    if seen.len() < SOCKETS_MAX
-        && let Some((port, socket)) = socket(body)
-    {
-        seen.entry(port).or_default().push(socket);
+    let Some((port, socket)) = socket(body) else { return };
+    if seen.len() < PORTS_MAX || seen.contains_key(&port) {
+        let sockets = seen.entry(port).or_default();
+        if sockets.len() < SOCKETS_PER_PORT {
+            sockets.push(socket);
+        }
     }
 }
 

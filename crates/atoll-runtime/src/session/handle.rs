@@ -202,6 +202,7 @@ impl Session {
         let shared = self.shared()?;
         process.check()?;
         spec::check_names(process.command.env.keys())?;
+        spec::check_user(&process.command, self.inner.spec.user.as_deref())?;
         let text = super::order::text_of(&process.command.invocation)
             .ok_or_else(|| Error::invalid("a session starts a command or a program"))?;
         let snapshot = self.snapshot().await?;

@@ -86,14 +86,20 @@ fn check_not_of_bash<'a>(mut names: impl Iterator<Item = &'a OsString>) -> Resul
     }
 }
 
+/// What a session holds (functions, variables, `LD_PRELOAD`) is its user's, and is run as no other user.
+pub(super) fn check_user(command: &Command, session_user: Option<&str>) -> Result<(), Error> {
+    if command.user.as_deref().is_some_and(|user| Some(user) != session_user) {
+        return Err(Error::invalid("a command of a session runs as the session's user"));
+    }
+    Ok(())
+}
+
 /// Refuses what a command of a session cannot have.
 pub(super) fn check_command(command: &Command, session_user: Option<&str>) -> Result<(), Error> {
     command.check()?;
     check_names(command.env.keys())?;
     check_not_of_bash(command.env.keys())?;
-    if command.user.as_deref().is_some_and(|user| Some(user) != session_user) {
-        return Err(Error::invalid("a command of a session runs as the session's user"));
-    }
+    check_user(command, session_user)?;
     command.network.as_deref().map(network::rules).transpose()?;
     if command.memory_bytes.is_some() {
         return Err(Error::invalid("a command of a session has no memory limit of its own"));

@@ -176,9 +176,7 @@ async fn serve_sandbox(prepared: Prepared, parent: &mut Option<Parent>) -> Resul
         agent = made => agent?,
         number = interrupts.next() => return Ok(128 + number),
     };
-    if let Some(fault) = agent.sandbox().fault() {
-        printer::warning(fault);
-    }
+    agent.sandbox().faults().for_each(printer::warning);
     if let Some(why) = agent.not_isolated() {
         printer::warning(&format!("commands are not walled off from this program, only by what it runs in: {why}"));
     }

@@ -418,6 +418,7 @@ impl RawSandbox {
             disk: Disk { path: disk.clone() },
             privileged: true,
             idmapped: true,
+            quotas: atoll_isolation::Quotas::default(),
         });
         let took = self.floor.measure(&plan, &disk, &["/bin/bash", "-c", "true"]);
         atoll_isolation::remove_directory(&disk).map_err(BenchError::contender)?;

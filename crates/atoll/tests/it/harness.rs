@@ -159,6 +159,11 @@ impl Home {
         self.dir.path()
     }
 
+    /// Who runs the binary.
+    pub(crate) fn caller(&self) -> Caller {
+        self.caller
+    }
+
     /// Where the binary is started: what it starts in turn can be told by it.
     pub(crate) fn cwd(&self) -> PathBuf {
         self.path().join("cwd")

@@ -6,6 +6,7 @@
 #![expect(clippy::unwrap_used, reason = "clippy takes only functions marked #[test] for tests; here everything is one")]
 
 mod agent;
+mod attacks;
 mod bridge;
 mod client;
 mod crash;

@@ -8,7 +8,7 @@ use crate::harness::{Home, ORDINARY, Signal, need, skip, until};
 use crate::server::Server;
 
 /// A home of an ordinary user. `None`, and the test is given up, where the host lets no such user have namespaces.
-fn home() -> Option<Home> {
+pub(crate) fn home() -> Option<Home> {
     if rustix::process::getuid().as_raw() != 0 {
         skip("only root can become another user");
         return None;
