@@ -18,6 +18,10 @@ use crate::tree::Tree;
 /// Generations looked back.
 const DEPTH_MAX: usize = 128;
 
+/// Descriptors of the sandbox that are looked at for one connection. Beyond that its owner is not known, and it is held to
+/// the rules of all.
+const LOOKED_AT: usize = 20_000;
+
 /// Commands that live, by the number of their registration.
 #[derive(Debug, Default)]
 pub(crate) struct Commands {
@@ -183,15 +187,21 @@ fn ancestors(proc: BorrowedFd<'_>, inode: u32) -> Vec<u32> {
     chain
 }
 
-/// The process that holds the socket of this number.
+/// The process that holds the socket of this number; `None` if the sandbox has more descriptors than are looked at.
 fn holder(proc: BorrowedFd<'_>, inode: u32) -> Option<u32> {
     let held = format!("socket:[{inode}]");
     let place = format!("/proc/self/fd/{}", proc.as_raw_fd());
+    let mut left = LOOKED_AT;
     let pids = std::fs::read_dir(&place).ok()?.flatten();
-    pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()).find(|pid| {
-        let files = std::fs::read_dir(format!("{place}/{pid}/fd")).into_iter().flatten().flatten();
-        files.filter_map(|file| std::fs::read_link(file.path()).ok()).any(|target| target.as_os_str() == held.as_str())
-    })
+    for pid in pids.filter_map(|entry| entry.file_name().to_str()?.parse::<u32>().ok()) {
+        for file in std::fs::read_dir(format!("{place}/{pid}/fd")).into_iter().flatten().flatten() {
+            left = left.checked_sub(1)?;
+            if std::fs::read_link(file.path()).is_ok_and(|target| target.as_os_str() == held.as_str()) {
+                return Some(pid);
+            }
+        }
+    }
+    None
 }
 
 /// proc_pid_stat(5): the second number behind the name, which may hold anything, parentheses included.

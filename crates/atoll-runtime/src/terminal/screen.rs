@@ -67,6 +67,8 @@ impl Painter {
             && let Some(moment) = self.timeline.next().await
         {
             self.draw(moment);
+            // There may be much to draw, and this thread has other work.
+            tokio::task::yield_now().await;
         }
         while let Some(change) = self.timeline.due() {
             self.draw(Moment::Resized(change));
