@@ -2,8 +2,12 @@
 
 use std::io;
 
+use memchr::memmem;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+
+/// The prefix of every token.
+const PREFIX: &[u8] = b"atoll_";
 
 /// Letters of an id: enough that two never meet.
 const ID_LETTERS: usize = 12;
@@ -45,6 +49,16 @@ pub(super) fn split(token: &str) -> Option<(&str, &str)> {
     token.strip_prefix("atoll_")?.split_once('_')
 }
 
+/// Whether bytes contain a token, at any position.
+pub(crate) fn is_in(bytes: &[u8]) -> bool {
+    let letters = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    memmem::find_iter(bytes, PREFIX).any(|at| {
+        let rest = &bytes[at + PREFIX.len()..];
+        let id = letters(rest);
+        id > 0 && rest.get(id) == Some(&b'_') && letters(&rest[id + 1..]) > 0
+    })
+}
+
 impl Hash {
     pub(super) fn of(secret: &str) -> Self {
         Self(Sha256::digest(secret.as_bytes()).to_vec())
@@ -67,6 +81,16 @@ impl Hash {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_is_found_at_any_position() {
+        for text in ["atoll_root_x", "Bearer\tatoll_a1_b2", "x, Bearer atoll_a_b", "a=atoll_atoll_a_b"] {
+            assert!(is_in(text.as_bytes()), "{text}");
+        }
+        for text in ["", "atoll_", "atoll_root", "atoll_root_", "atoll__x", "atoll_preview=x", "atoll_preview_"] {
+            assert!(!is_in(text.as_bytes()), "{text}");
+        }
+    }
 
     #[test]
     fn a_token_is_known_by_its_hash_alone() {
