@@ -235,7 +235,10 @@ mod tests {
         tree.read_file(b"/proc/self/status").unwrap().0.read_to_string(&mut shown).unwrap();
         assert!(shown.contains("Name:"), "{shown}");
         std::fs::write(dir.path().join("environ"), "").unwrap();
-        assert!(tree.read_file(dir.path().join("environ").as_os_str().as_encoded_bytes()).is_ok(), "an ordinary file of that name");
+        assert!(
+            tree.read_file(dir.path().join("environ").as_os_str().as_encoded_bytes()).is_ok(),
+            "an ordinary file of that name"
+        );
     }
 
     #[test]

@@ -18,8 +18,8 @@ use hyper::header::AUTHORIZATION;
 
 use rate::Bucket;
 pub use rate::Rate;
-pub(crate) use secret::is_in as holds_token;
 use secret::{Hash, Secret};
+pub(crate) use secret::{begins_in as begins_token, is_in as holds_token};
 
 use crate::lease::{Grantor, Lease};
 use crate::registry::{Registry, TokenRow};

@@ -9,13 +9,13 @@ use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::HeaderMap;
 use hyper::header::{
-    ALT_SVC, CONTENT_LOCATION, FORWARDED, HOST, HeaderName, HeaderValue, LOCATION,
+    ALT_SVC, AUTHORIZATION, CONTENT_LOCATION, FORWARDED, HOST, HeaderName, HeaderValue, LOCATION,
     STRICT_TRANSPORT_SECURITY, TE, TRAILER,
 };
 
 use super::cookie;
 use super::interim::Interim;
-use crate::auth::holds_token;
+use crate::auth::{begins_token, holds_token};
 use crate::proxy::headers::{is_hop_by_hop, remove_hop_by_hop, set_upgrade};
 
 /// Headers by which proxies describe a client, and `Proxy`, which CGI turns into the variable `HTTP_PROXY`
@@ -132,9 +132,13 @@ fn announced(headers: &HeaderMap) -> Option<HeaderValue> {
 /// Removes every header that contains a token of a server: untrusted code must not get one. The position does not matter:
 /// behind a tab, in a list, in WebSocket subprotocols, in a Basic password (RFC 7617).
 fn remove_tokens(headers: &mut HeaderMap) {
-    let is_ours = |value: &HeaderValue| holds_token(value.as_bytes()) || basic(value).is_some_and(|text| holds_token(&text));
+    let is_credential =
+        |value: &HeaderValue| begins_token(value.as_bytes()) || basic(value).is_some_and(|text| begins_token(&text));
+    let is_ours = |name: &HeaderName, value: &HeaderValue| {
+        if name == AUTHORIZATION { is_credential(value) } else { holds_token(value.as_bytes()) }
+    };
     let named: Vec<HeaderName> =
-        headers.iter().filter(|(_, value)| is_ours(value)).map(|(name, _)| name.clone()).collect();
+        headers.iter().filter(|(name, value)| is_ours(name, value)).map(|(name, _)| name.clone()).collect();
     for name in named {
         headers.remove(name);
     }
@@ -287,6 +291,12 @@ mod tests {
         );
     }
 
+    macro_rules! token {
+        () => {
+            "atoll_root_0123456789abcdefghjkmnpqrstvwxyz0123456789abcdefghjk"
+        };
+    }
+
     #[test]
     fn a_token_is_removed_in_every_spelling() {
         let arrival = arrival();
@@ -300,10 +310,10 @@ mod tests {
             // `:atoll_root_secret`
             ("authorization", "Basic OmF0b2xsX3Jvb3Rfc2VjcmV0"),
             ("authorization", "basic\tOmF0b2xsX3Jvb3Rfc2VjcmV0"),
-            ("proxy-authorization", "Bearer atoll_root_secret"),
-            ("sec-websocket-protocol", "app, atoll_root_secret"),
-            ("x-api-key", "atoll_root_secret"),
-            ("cookie", "a=1; token=atoll_root_secret"),
+            ("proxy-authorization", concat!("Bearer ", token!())),
+            ("sec-websocket-protocol", concat!("app, ", token!())),
+            ("x-api-key", token!()),
+            ("cookie", concat!("a=1; token=", token!())),
         ] {
             let mut headers = map(&[(name, "Bearer their-own"), (name, value), ("accept", "*/*")]);
             to_app(&mut headers, &seen, None);
@@ -336,9 +346,13 @@ mod tests {
         to_app(&mut headers, &seen, None);
         let mut found: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
         found.sort_unstable();
-        let ours = ["forwarded", "host", "trailer", "user_id", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
+        let ours =
+            ["forwarded", "host", "trailer", "user_id", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
         assert_eq!(found, ours);
-        assert_eq!((&headers["trailer"], &headers["x-forwarded-for"]), (&"x-sum, X-More".parse().unwrap(), &"10.0.0.7".parse().unwrap()));
+        assert_eq!(
+            (&headers["trailer"], &headers["x-forwarded-for"]),
+            (&"x-sum, X-More".parse().unwrap(), &"10.0.0.7".parse().unwrap())
+        );
     }
 
     #[test]

@@ -98,12 +98,16 @@ async fn answer(app: &App, arrival: Arrival, mut request: Request) -> Result<Res
         return Ok(redirect(&at.place.replacen(&prefix_of(&at), &format!("{}/", prefix_of(&at)), 1)));
     }
     let version = std::mem::replace(request.version_mut(), Version::HTTP_11);
-    let way = pass::Way { app, at: &at, exposure: &exposure, handle: &handle, version, arrival: &arrival, lease: &lease };
+    let way =
+        pass::Way { app, at: &at, exposure: &exposure, handle: &handle, version, arrival: &arrival, lease: &lease };
     tokio::select! {
         biased;
         passed = pass::pass(&way, request) => passed.map(|response| lease.bound(response)),
-        // The exposure has changed, or the visitor's credential has ended.
-        () = lease.clone().ended() => Err(access::find(app, &at.label).err().unwrap_or(Error::PreviewClosed)),
+        // The program may have got the request: 404 would say that it did not.
+        () = lease.clone().ended() => Err(match access::find(app, &at.label) {
+            Ok(_) => Error::PreviewClosed,
+            Err(_) => Error::PreviewBroken { port: at.label.port },
+        }),
     }
 }
 

@@ -106,13 +106,7 @@ pub(crate) async fn connect(
 
 /// Copies bytes both ways until both sides have ended, one breaks, the server drains, or the credential ends. A break on one
 /// side is a reset on the other, and so is a revoked credential: neither side must take it for the end of the data.
-async fn carry(
-    app: &App,
-    ours: OnUpgrade,
-    mut inside: Inside,
-    first: Bytes,
-    closing: Promise<'static, Closing>,
-) {
+async fn carry(app: &App, ours: OnUpgrade, mut inside: Inside, first: Bytes, closing: Promise<'static, Closing>) {
     let metrics = Arc::clone(&app.metrics);
     let _open = While::new(&metrics.tunnels);
     let Ok(ours) = ours.await else { return inside.abort() };

@@ -2,9 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use atoll_protocol::{
-    Isolation, SandboxLimits, SandboxName, SandboxRecord, SandboxState, StopReason, Timestamp,
-};
+use atoll_protocol::{Isolation, SandboxLimits, SandboxName, SandboxRecord, SandboxState, StopReason, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
 use serde::{Deserialize, Serialize};
 

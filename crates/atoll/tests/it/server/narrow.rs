@@ -51,7 +51,8 @@ fn a_narrow_token_reaches_no_other_sandbox_however_its_path_is_written() {
         let (status, response) = send(&server, &token, "GET", &path, "", "");
         assert!((400..500).contains(&status) && !response.contains("not-yours"), "{path}: {response}");
     }
-    for header in ["x-original-url", "x-rewrite-url", "x-forwarded-prefix", "x-atoll-caller", "x-http-method-override"] {
+    for header in ["x-original-url", "x-rewrite-url", "x-forwarded-prefix", "x-atoll-caller", "x-http-method-override"]
+    {
         let more = format!("{header}: /v1/sandboxes/{other}/{rest}\r\n");
         let (status, response) = send(&server, &token, "GET", &format!("/v1/sandboxes/{other}/{rest}"), &more, "");
         assert!(status == 403 && !response.contains("not-yours"), "{header}: {response}");

@@ -91,7 +91,9 @@ impl Open {
             match self.stream.read(&mut piece) {
                 Ok(0) => return seen,
                 Ok(count) => seen.extend_from_slice(&piece[..count]),
-                Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe) => return seen,
+                Err(error) if matches!(error.kind(), ErrorKind::ConnectionReset | ErrorKind::BrokenPipe) => {
+                    return seen;
+                }
                 Err(error) => panic!("{} is still open: {error}", self.what),
             }
         }
@@ -130,8 +132,7 @@ impl Streams {
         let at = |rest: &str| format!("/v1/sandboxes/{name}/{rest}");
         let json = |body: &str| format!("{LAST}content-type: application/json\r\ncontent-length: {}\r\n", body.len());
         let exit = r#"{"for":"exit"}"#;
-        let mut wait =
-            Open::new("wait", server, token, &format!("POST {}", at("processes/echo/wait")), &json(exit));
+        let mut wait = Open::new("wait", server, token, &format!("POST {}", at("processes/echo/wait")), &json(exit));
         wait.write(exit.as_bytes()).unwrap();
         let sleep = format!(r#"{{"id":"sleep-{id}","command":"sleep 1000","on_disconnect":"kill"}}"#);
         let mut exec = Open::new("exec", server, token, &format!("POST {}", at("exec")), &json(&sleep));
@@ -246,9 +247,7 @@ fn ends_every_stream(how: How) {
         drop(open.terminal.write(&frame("touch /workspace/typed\n")));
     }
     open.end();
-    let left = until("the command of the token ends", || {
-        Some(sleeping(&server, &name)).filter(|left| left.len() == 1)
-    });
+    let left = until("the command of the token ends", || Some(sleeping(&server, &name)).filter(|left| left.len() == 1));
     assert_eq!(left, ["sleep-others"], "on_disconnect applies");
     other.work("others");
     wait(async {
@@ -269,7 +268,7 @@ fn an_expired_token_ends_every_open_stream() {
 }
 
 #[test]
-fn a_token_can_revoke_itself_and_is_refused_so() {
+fn a_token_that_revokes_itself_gets_its_response() {
     let home = Home::new();
     let server = Server::start(&home, &[]);
     let scopes = vec![Scope { sandboxes: "*".to_owned(), verbs: vec![Verb::Read, Verb::Exec, Verb::Admin] }];
