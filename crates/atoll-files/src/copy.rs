@@ -137,7 +137,7 @@ impl Copying<'_> {
         let source = open(from.0, from.1, flags, Mode::empty(), Reach::NoLinks)
             .map_err(|failure| Failure { path: from.2.to_vec(), ..failure })?;
         let stat = rustix::fs::fstat(&source).at(from.2)?;
-        crate::tree::regular(&stat, from.2)?;
+        crate::tree::readable(&source, &stat, from.2)?;
         let source = File::from(source);
         let (mut file, name) = crate::write::make_named(to.0).at(to.2)?;
         let done =

@@ -38,4 +38,4 @@ pub use facts::{Facts, FileKind, Moment};
 pub use path::{MAX_NAME, MAX_PATH, check, components, join, split_last};
 pub use stop::{Stop, Why};
 pub use task::PatchOptions;
-pub use tree::{Reach, Stat, Tree, regular};
+pub use tree::{Reach, Stat, Tree, readable, regular};

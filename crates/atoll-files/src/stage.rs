@@ -13,7 +13,7 @@ use rustix::io::Errno;
 
 use crate::error::{At, Failure, Kind, Result};
 use crate::facts::{Facts, FileKind};
-use crate::tree::{Tree, regular};
+use crate::tree::{Tree, readable};
 use crate::write::{make_named, random_name};
 
 /// A file as it was read.
@@ -31,7 +31,7 @@ impl Original {
             if failure.kind == Kind::LinkLoop { Failure::new(Kind::NotRegular, path, "is a link") } else { failure }
         })?;
         let stat = rustix::fs::fstat(&file).at(path)?;
-        regular(&stat, path)?;
+        readable(&file, &stat, path)?;
         Ok(Self { file: file.into(), facts: Facts::new(&stat) })
     }
 

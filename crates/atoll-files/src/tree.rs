@@ -4,7 +4,7 @@
 //! What is opened never blocks: `O_NONBLOCK | O_NOCTTY`, then `fstat`; a fifo or a device is refused by its type.
 
 use std::fs::File;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 
 use rustix::fs::{AtFlags, CWD, FileType, Mode, OFlags, ResolveFlags};
 use rustix::io::Errno;
@@ -68,7 +68,7 @@ impl Tree {
         let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY;
         let file = self.open(path, flags, Mode::empty())?;
         let stat = rustix::fs::fstat(&file).at(path)?;
-        regular(&stat, path)?;
+        readable(&file, &stat, path)?;
         Ok((file.into(), stat))
     }
 
@@ -159,6 +159,36 @@ pub(crate) fn open(from: BorrowedFd<'_>, path: &[u8], flags: OFlags, mode: Mode,
     }
 }
 
+/// Files of procfs that show the memory of a process (proc(5)), which contains its variables.
+const MEMORY: [&[u8]; 2] = [b"environ", b"mem"];
+
+/// The suffix of the name of an open file that was removed (proc(5)), as of a thread that has ended.
+const GONE: &[u8] = b" (deleted)";
+
+/// Refuses what is not a regular file, and files of procfs that show the memory of a process. Variables may be secrets, and
+/// seeing them takes the right to run commands.
+pub fn readable(file: impl AsFd, stat: &Stat, path: &[u8]) -> Result<()> {
+    regular(stat, path)?;
+    // Files of procfs have the size 0, so that other files need no further system call.
+    if stat.st_size == 0 && is_memory(file.as_fd()).at(path)? {
+        let why = "the variables and the memory of a process cannot be read as files: run a command \
+                   (`cat /proc/PID/environ`), which needs the scope `exec`";
+        return Err(Failure::new(Kind::Denied, path, why));
+    }
+    Ok(())
+}
+
+/// Decides by the kernel's own name of the open file: the path may have been a link, another spelling or a thread.
+fn is_memory(file: BorrowedFd<'_>) -> Result<bool, Errno> {
+    if rustix::fs::fstatfs(file)?.f_type != rustix::fs::PROC_SUPER_MAGIC {
+        return Ok(false);
+    }
+    let link = format!("/proc/self/fd/{}", file.as_raw_fd());
+    let named = rustix::fs::readlink(link, Vec::new())?.into_bytes();
+    let named = named.strip_suffix(GONE).unwrap_or(&named);
+    Ok(named.rsplit(|byte| *byte == b'/').next().is_some_and(|name| MEMORY.contains(&name)))
+}
+
 /// Refuses what is not a regular file, by what it is.
 pub fn regular(stat: &Stat, path: &[u8]) -> Result<()> {
     match FileType::from_raw_mode(stat.st_mode) {
@@ -169,5 +199,63 @@ pub fn regular(stat: &Stat, path: &[u8]) -> Result<()> {
         FileType::Symlink => Err(Failure::new(Kind::NotRegular, path, "is a link")),
         FileType::CharacterDevice | FileType::BlockDevice => Err(Failure::new(Kind::NotRegular, path, "is a device")),
         FileType::Unknown => Err(Failure::new(Kind::NotRegular, path, "is no file")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+
+    #[test]
+    fn the_memory_of_a_process_is_refused_by_every_path() {
+        let dir = tempfile::tempdir().unwrap();
+        let pid = std::process::id();
+        let link = |name: &str, target: &str| {
+            std::os::unix::fs::symlink(target, dir.path().join(name)).unwrap();
+            dir.path().join(name).to_str().unwrap().to_owned()
+        };
+        let tree = Tree::beneath(b"/", Reach::Anywhere).unwrap();
+        for path in [
+            "/proc/self/environ".to_owned(),
+            format!("/proc/{pid}/environ"),
+            format!("/proc/{pid}/task/{pid}/environ"),
+            "/proc/thread-self/environ".to_owned(),
+            format!("//proc/./self/task/../../{pid}/environ"),
+            link("to-the-file", "/proc/self/environ"),
+            format!("{}/self/environ", link("to-proc", "/proc")),
+            format!("/proc/{pid}/mem"),
+        ] {
+            let refused = tree.read_file(path.as_bytes()).unwrap_err();
+            assert_eq!(refused.kind, Kind::Denied, "{path}");
+            assert!(refused.detail.contains("`exec`"), "{}", refused.detail);
+        }
+        let mut shown = String::new();
+        tree.read_file(b"/proc/self/status").unwrap().0.read_to_string(&mut shown).unwrap();
+        assert!(shown.contains("Name:"), "{shown}");
+        std::fs::write(dir.path().join("environ"), "").unwrap();
+        assert!(
+            tree.read_file(dir.path().join("environ").as_os_str().as_encoded_bytes()).is_ok(),
+            "an ordinary file of that name"
+        );
+    }
+
+    #[test]
+    fn a_thread_that_has_ended_has_the_same_memory() {
+        let (send, receive) = std::sync::mpsc::channel();
+        let (end, ended) = std::sync::mpsc::channel::<()>();
+        let thread = std::thread::spawn(move || {
+            send.send(std::fs::read_link("/proc/thread-self").unwrap()).unwrap();
+            ended.recv().ok();
+        });
+        let path = std::path::Path::new("/proc").join(receive.recv().unwrap()).join("environ");
+        let file = File::open(&path).unwrap();
+        drop(end);
+        thread.join().unwrap();
+        while std::fs::metadata(&path).is_ok() {
+            std::thread::yield_now();
+        }
+        assert_eq!(is_memory(file.as_fd()), Ok(true));
     }
 }

@@ -7,6 +7,7 @@ use tokio::sync::watch;
 
 use crate::auth::{Auth, Mode};
 use crate::fleet::Fleet;
+use crate::lease::Lease;
 use crate::metrics::Metrics;
 use crate::placement::Promise;
 use crate::preview::Site;
@@ -16,6 +17,15 @@ use crate::routes::Origins;
 /// Cheap to clone: that is done several times for each request.
 #[derive(Debug, Clone)]
 pub(crate) struct App(Arc<Parts>);
+
+/// Why a long-lived stream must end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Closing {
+    /// The server is about to end.
+    Draining,
+    /// The credential that opened it was revoked or has expired.
+    Revoked,
+}
 
 /// What it is made of. Nothing in it waits.
 #[derive(Debug)]
@@ -60,5 +70,16 @@ impl App {
         let mut draining = self.draining.clone();
         // A server that is gone has drained.
         Box::pin(async move { drop(draining.wait_for(|draining| *draining).await) })
+    }
+
+    /// Returns when a long-lived stream must end, and why.
+    pub(crate) fn closing(&self, lease: &Lease) -> Promise<'static, Closing> {
+        let (drained, ended) = (self.drained(), lease.clone().ended());
+        Box::pin(async move {
+            tokio::select! {
+                () = drained => Closing::Draining,
+                () = ended => Closing::Revoked,
+            }
+        })
     }
 }

@@ -71,6 +71,9 @@ pub struct PreviewOptions {
 /// The file in the state directory that holds the key which signs links to previews.
 const PREVIEW_KEY: &str = "preview-key";
 
+/// The file in the state directory that a server holds a lock on.
+const LOCK: &str = "lock";
+
 /// A gateway that listens.
 pub struct Gateway {
     server: Server,
@@ -89,7 +92,7 @@ impl Gateway {
     /// Opens the state, finds the agents that live, and listens.
     pub async fn start(options: Options) -> Result<Self, Error> {
         let disk = Disk::open(&options.state).map_err(|error| Error::io("make the state directory", &error))?;
-        let lock = lock(&options.state)?;
+        let lock = lock(&disk, &options.state)?;
         let registry = Registry::open(&options.state.join("registry.db"))?;
         let metrics = Arc::new(Metrics::default());
         discard_pool(&disk);
@@ -153,9 +156,9 @@ impl Gateway {
 }
 
 /// Two gateways over one state would not know of each other's changes.
-fn lock(state: &Path) -> Result<File, Error> {
-    let path = state.join("lock");
-    let file = File::create(&path).map_err(|error| Error::io(&format!("make {}", path.display()), &error))?;
+fn lock(disk: &Disk, state: &Path) -> Result<File, Error> {
+    let path = state.join(LOCK);
+    let file = disk.private_file(LOCK).map_err(|error| Error::io(&format!("make {}", path.display()), &error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {

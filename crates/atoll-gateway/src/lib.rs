@@ -18,6 +18,7 @@ mod error;
 pub mod face;
 mod fleet;
 mod gateway;
+mod lease;
 mod lines;
 mod metrics;
 mod placement;

@@ -12,6 +12,7 @@ use atoll_client::Client;
 use atoll_protocol::{CreateSandbox, ErrorAnswer, ErrorBody, ErrorCode, SandboxName};
 use bytes::Bytes;
 use http::header::{CONTENT_TYPE, HOST, HeaderName, HeaderValue, ORIGIN};
+use http::uri::Authority;
 use http::{HeaderMap, Method, Request, Response, StatusCode};
 use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
@@ -128,7 +129,7 @@ impl Mount {
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: std::fmt::Display,
     {
-        match self.admitted(visit, request.headers()) {
+        match self.admitted(visit, request.headers(), request.uri().authority()) {
             Ok(arrival) => self.pass(arrival, request).await,
             Err(refused) => refused.into_answer(),
         }
@@ -160,9 +161,9 @@ impl Mount {
     }
 
     /// Whether the request may go on, and with which sandbox.
-    fn admitted(&self, visit: Visit, headers: &HeaderMap) -> Result<Arrival, Refused> {
+    fn admitted(&self, visit: Visit, headers: &HeaderMap, target: Option<&Authority>) -> Result<Arrival, Refused> {
         if !visit.is_allowed_page {
-            check_origin(headers)?;
+            check_origin(headers, target)?;
         }
         let place = match headers.get(SANDBOX) {
             None => Place::Own,
@@ -249,11 +250,12 @@ fn is_stateless(headers: &HeaderMap) -> bool {
 }
 
 /// A web page of another place must not speak to this server in its visitor's name, also not under a name of its own that
-/// it has pointed here (DNS rebinding). Programs that are no browsers say nothing of an origin.
-fn check_origin(headers: &HeaderMap) -> Result<(), Refused> {
+/// it has pointed here (DNS rebinding). Programs that are no browsers say nothing of an origin. The authority
+/// of the request's target (HTTP/2's `:authority`, the absolute form) takes precedence over `Host` (RFC 9112, 3.2.2).
+fn check_origin(headers: &HeaderMap, target: Option<&Authority>) -> Result<(), Refused> {
     let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
     let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, authority)| authority);
-    match (origin, header(headers, &HOST)) {
+    match (origin, target.map(Authority::as_str).or_else(|| header(headers, &HOST))) {
         (Some(origin), Some(host)) if origin.eq_ignore_ascii_case(host) && is_own_name(host) => Ok(()),
         _ => Err(Refused::foreign()),
     }
@@ -327,8 +329,10 @@ mod tests {
             headers(&[("host", "localhost:7070"), ("origin", "http://localhost:7070")]),
             headers(&[("host", "[::1]:7070"), ("origin", "http://[::1]:7070")]),
         ] {
-            assert!(check_origin(&good).is_ok(), "{good:?}");
+            assert!(check_origin(&good, None).is_ok(), "{good:?}");
         }
+        let own = Authority::from_static("localhost:7070");
+        assert!(check_origin(&headers(&[("origin", "https://localhost:7070")]), Some(&own)).is_ok(), "HTTP/2");
         for bad in [
             headers(&[("host", "localhost:7070"), ("origin", "https://evil.example")]),
             headers(&[("host", "localhost:7070"), ("origin", "http://localhost:3000")]),
@@ -336,7 +340,14 @@ mod tests {
             // A name of theirs that leads here.
             headers(&[("host", "evil.example:7070"), ("origin", "http://evil.example:7070")]),
         ] {
-            assert!(check_origin(&bad).is_err(), "{bad:?}");
+            assert!(check_origin(&bad, None).is_err(), "{bad:?}");
+        }
+        let theirs = Authority::from_static("evil.example");
+        for bad in [
+            headers(&[("origin", "https://evil.example")]),
+            headers(&[("origin", "http://localhost:7070"), ("host", "localhost:7070")]),
+        ] {
+            assert!(check_origin(&bad, Some(&theirs)).is_err(), "{bad:?}");
         }
     }
 

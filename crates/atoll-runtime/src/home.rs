@@ -2,7 +2,7 @@
 
 use std::fs::{File, TryLockError};
 use std::io;
-use std::os::unix::fs::DirBuilderExt;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -104,8 +104,8 @@ impl Home {
         known: impl FnOnce(&Path) -> Result<(), E>,
     ) -> Result<SandboxDir, E> {
         let path = self.sandbox_path(name);
-        std::fs::create_dir_all(self.sandboxes())?;
         let _held = self.lock()?;
+        make_private(&self.sandboxes())?;
         if path.symlink_metadata().is_ok() {
             return Err(io::Error::from(io::ErrorKind::AlreadyExists).into());
         }
@@ -113,28 +113,34 @@ impl Home {
         // Closed to other users of the machine: a sandbox's files are not theirs to read, nor its setuid programs
         // theirs to run.
         std::fs::DirBuilder::new().mode(0o700).create(&path)?;
-        let lock = File::create(path.join("lock"))?;
+        let lock = private_file(&path.join("lock"))?;
         lock.lock()?;
-        for name in ["disk", "logs"] {
-            std::fs::create_dir(path.join(name))?;
-        }
+        make_parts(&path)?;
         Ok(SandboxDir { path, kept: false, _lock: lock })
+    }
+
+    /// Lets other users of the host traverse the directories of a sandbox without isolation, whose commands may run as any
+    /// of them. They can still not list them.
+    pub(crate) fn allow_traversal(&self, dir: &SandboxDir) -> io::Result<()> {
+        if !dir.kept {
+            let_through(&self.state)?;
+            let_through(&self.sandboxes())?;
+        }
+        let_through(&dir.path)
     }
 
     /// Takes a directory that outlives its sandbox. What an earlier life left running is ended first: its agent and
     /// its keeper may both have been killed.
     pub(crate) fn open_kept(&self, path: &Path) -> Result<SandboxDir, KeptError> {
-        make_private(path)?;
-        let lock = File::create(path.join("lock"))?;
+        make_if_absent(path)?;
+        let lock = private_file(&path.join("lock"))?;
         match lock.try_lock() {
             Err(TryLockError::WouldBlock) => return Err(KeptError::Busy("a sandbox lives over it")),
             Err(TryLockError::Error(error)) => return Err(error.into()),
             Ok(()) => {}
         }
         end_cgroups(path)?;
-        for name in ["disk", "logs"] {
-            make_if_absent(&path.join(name))?;
-        }
+        make_parts(path)?;
         Ok(SandboxDir { path: path.to_owned(), kept: true, _lock: lock })
     }
 
@@ -151,7 +157,7 @@ impl Home {
         let ids = Ids::claim_unless(|base| self.is_reserved(base))?;
         if let (true, IdMap::Range { base, .. }) = (dir.kept, ids.map()) {
             self.reserve(base, &dir.path)?;
-            std::fs::write(noted, base.to_string())?;
+            write_private(&noted, &base.to_string())?;
         }
         Ok(ids)
     }
@@ -162,7 +168,8 @@ impl Home {
 
     /// A link to the directory; it counts for as long as the directory is there.
     fn reserve(&self, base: u32, kept: &Path) -> io::Result<()> {
-        std::fs::create_dir_all(self.state.join("ids"))?;
+        make_private_below(&self.state)?;
+        make_private(&self.state.join("ids"))?;
         std::os::unix::fs::symlink(std::path::absolute(kept)?, self.reservation(base))
     }
 
@@ -192,7 +199,8 @@ impl Home {
 
     /// Held while a directory is made or judged stale: one that is not locked then belongs to nobody.
     fn lock(&self) -> io::Result<File> {
-        let lock = File::create(self.state.join("lock"))?;
+        make_private_below(&self.state)?;
+        let lock = private_file(&self.state.join("lock"))?;
         lock.lock()?;
         Ok(lock)
     }
@@ -229,17 +237,115 @@ fn end_cgroups(sandbox: &Path) -> io::Result<()> {
     }
 }
 
-/// Closed to other users of the machine, as the directories below the home are.
-fn make_private(path: &Path) -> io::Result<()> {
+/// Creates a directory with mode 0700, or removes the permissions of other users from an existing one. Mode 0711 stays: a
+/// sandbox without isolation needs it ([`Home::allow_traversal`]).
+pub(crate) fn make_private(path: &Path) -> io::Result<()> {
+    match std::fs::DirBuilder::new().mode(0o700).create(path) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    let found = std::fs::metadata(path)?;
+    if found.mode() & OTHERS_READ_OR_WRITE == 0 {
+        return Ok(());
+    }
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o700)).map_err(|error| {
+        let (mode, owner) = (found.mode() & 0o7777, found.uid());
+        let what = format!(
+            "{} is accessible to other users (mode {mode:04o}), and its mode cannot be changed: {error} (its owner is user {owner}: run \
+             `chmod 700` on it as that user, or set ATOLL_HOME to a directory of your own)",
+            path.display()
+        );
+        io::Error::new(error.kind(), what)
+    })
+}
+
+/// Creates a directory with mode 0700. The mode of an existing one, which the caller named, is the caller's choice.
+fn make_if_absent(path: &Path) -> io::Result<()> {
     match std::fs::DirBuilder::new().mode(0o700).create(path) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
         made => made,
     }
 }
 
-fn make_if_absent(path: &Path) -> io::Result<()> {
-    match std::fs::create_dir(path) {
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
-        made => made,
+/// Permissions of other users to list or change a directory.
+const OTHERS_READ_OR_WRITE: u32 = 0o066;
+
+/// The same, with missing parents, which get mode 0755.
+fn make_private_below(path: &Path) -> io::Result<()> {
+    if let Some(above) = path.parent() {
+        std::fs::DirBuilder::new().recursive(true).mode(0o755).create(above)?;
+    }
+    make_private(path)
+}
+
+/// Lets other users traverse a directory, but not list it.
+fn let_through(path: &Path) -> io::Result<()> {
+    std::fs::set_permissions(path, PermissionsExt::from_mode(0o711))
+}
+
+/// Creates the parts of a sandbox's directory. Sets their modes, regardless of the umask.
+fn make_parts(path: &Path) -> io::Result<()> {
+    for (name, mode) in [("disk", 0o711), ("logs", 0o700)] {
+        let part = path.join(name);
+        match std::fs::DirBuilder::new().mode(mode).create(&part) {
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            made => {
+                made?;
+                std::fs::set_permissions(&part, PermissionsExt::from_mode(mode))?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Opens or creates a file with mode 0600, which other users cannot open and so cannot lock.
+fn private_file(path: &Path) -> io::Result<File> {
+    let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(path)?;
+    if file.metadata()?.mode() & 0o077 != 0 {
+        file.set_permissions(PermissionsExt::from_mode(0o600))?;
+    }
+    Ok(file)
+}
+
+/// Writes a file with mode 0600.
+pub(crate) fn write_private(path: &Path, text: &str) -> io::Result<()> {
+    let mut file = private_file(path)?;
+    file.set_len(0)?;
+    io::Write::write_all(&mut file, text.as_bytes())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn mode(path: &Path) -> u32 {
+        std::fs::metadata(path).unwrap().mode() & 0o7777
+    }
+
+    #[test]
+    fn a_home_has_no_permissions_for_other_users() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(&dir.path().join("above/home"));
+        let made = home.make_sandbox("one", |_| Ok::<_, io::Error>(())).unwrap();
+        for closed in [&home.state, &home.sandboxes(), &made.path, &made.path.join("logs")] {
+            assert_eq!(mode(closed), 0o700, "{closed:?}");
+        }
+        for lock in [home.state.join("lock"), made.path.join("lock")] {
+            assert_eq!(mode(&lock), 0o600, "{lock:?}");
+        }
+    }
+
+    #[test]
+    fn permissions_that_an_earlier_version_left_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let home = Home::at(dir.path());
+        std::fs::create_dir_all(home.sandboxes()).unwrap();
+        std::fs::write(home.state.join("lock"), "").unwrap();
+        for (path, open) in [(&home.state, 0o777), (&home.sandboxes(), 0o755), (&home.state.join("lock"), 0o666)] {
+            std::fs::set_permissions(path, PermissionsExt::from_mode(open)).unwrap();
+        }
+        drop(home.make_sandbox("one", |_| Ok::<_, io::Error>(())).unwrap());
+        let modes = [&home.state, &home.sandboxes(), &home.state.join("lock")].map(|path| mode(path));
+        assert_eq!(modes, [0o700, 0o700, 0o600]);
     }
 }

@@ -16,7 +16,7 @@ use atoll_isolation::{
 use atoll_protocol::SandboxName;
 
 use crate::Error;
-use crate::home::{CGROUPS, KeptError, SandboxDir, Storage};
+use crate::home::{CGROUPS, Home, KeptError, SandboxDir, Storage, write_private};
 use crate::host::HostInner;
 use crate::journal::{self, Restored};
 use crate::sandbox::{Limits, SandboxOptions, random_text};
@@ -194,7 +194,7 @@ impl Making<'_> {
         let group_name = format!("{name}-{}", random_text(6)?);
         let paths = Group::paths(layout, &group_name);
         let names: String = paths.iter().map(|path| format!("{}\n", path.display())).collect();
-        std::fs::write(dir.path.join(CGROUPS), names).map_err(|error| Error::io("note the cgroups", &error))?;
+        write_private(&dir.path.join(CGROUPS), &names).map_err(|error| Error::io("note the cgroups", &error))?;
         for path in paths {
             self.keep(Kept::Cgroup, path)?;
         }
@@ -223,20 +223,19 @@ impl From<io::Error> for Failed {
 }
 
 /// Without a wall a command may run as any user of the host: the way to the workspace is open, and nothing beside it.
-fn open_workspace(dir: &Path) -> io::Result<()> {
-    let workspace = dir.join("disk/workspace");
+fn open_workspace(home: &Home, dir: &SandboxDir) -> io::Result<()> {
+    let workspace = dir.path.join("disk/workspace");
     match std::fs::create_dir(&workspace) {
         Err(error) if error.kind() == io::ErrorKind::AlreadyExists => return Ok(()),
         made => made?,
     }
     std::fs::set_permissions(&workspace, Permissions::from_mode(0o1777))?;
-    std::fs::set_permissions(dir.join("logs"), Permissions::from_mode(0o700))?;
-    std::fs::set_permissions(dir, Permissions::from_mode(0o711))
+    home.allow_traversal(dir)
 }
 
 fn plan(host: &HostInner, dir: &SandboxDir, ids: Option<IdMap>) -> Result<Plan, Error> {
     let Some(ids) = ids else {
-        open_workspace(&dir.path).map_err(|error| Error::io("make the workspace", &error))?;
+        open_workspace(&host.home, dir).map_err(|error| Error::io("make the workspace", &error))?;
         return Ok(Plan::unisolated());
     };
     let root = HostRoot::prepare(&host.home.cache.join("roots")).map_err(|error| unprepared(&error))?;

@@ -19,7 +19,7 @@ use crate::error::{At, Failure, Kind, Result};
 use crate::facts::{Facts, read_link};
 use crate::path::{join, split_last};
 use crate::stop::Stop;
-use crate::tree::{Stat, Tree, regular};
+use crate::tree::{Stat, Tree, readable};
 use crate::walk::{Choice, Entry, EntryKind, Hidden, Ignored, MAX_DEPTH, Order, Troubles, Visitor, Walk};
 
 /// How many files with several names are remembered. Of more, each name is a file of its own.
@@ -76,7 +76,7 @@ impl Pack {
         let stat = rustix::fs::fstat(&opened).at(root)?;
         let is_directory = FileType::from_raw_mode(stat.st_mode) == FileType::Directory;
         if !is_directory {
-            regular(&stat, root)?;
+            readable(&opened, &stat, root)?;
         }
         let troubles = Troubles::default();
         let mut packer = Packer {
@@ -250,6 +250,9 @@ fn open(directory: BorrowedFd<'_>, name: &std::ffi::CStr, more: OFlags, path: &[
     let flags = OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY | OFlags::NOFOLLOW | OFlags::CLOEXEC | more;
     let opened = rustix::fs::openat(directory, name, flags, Mode::empty()).at(path)?;
     let stat = rustix::fs::fstat(&opened).at(path)?;
+    if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile {
+        readable(&opened, &stat, path)?;
+    }
     Ok((opened, stat))
 }
 

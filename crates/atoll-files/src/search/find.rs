@@ -16,7 +16,7 @@ use super::{Binary, Detail, MAX_LINE, Search, Summary};
 use crate::error::{At, Failure, Kind, Result};
 use crate::path::join;
 use crate::stop::Stop;
-use crate::tree::{Tree, regular};
+use crate::tree::{Tree, readable};
 use crate::walk::{Choice, Entry, EntryKind, MAX_DEPTH, Troubles, Visitor, Walk};
 
 impl Search {
@@ -50,7 +50,7 @@ impl Search {
         if FileType::from_raw_mode(stat.st_mode) == FileType::Directory {
             shared.walk(opened, root, &choice);
         } else {
-            regular(&stat, root)?;
+            readable(&opened, &stat, root)?;
             // One file: whether more is wanted makes no difference.
             let _over = shared.finder(root).file(opened, root);
         }
@@ -153,7 +153,12 @@ impl Finder<'_> {
     fn file(&mut self, file: OwnedFd, path: &[u8]) -> ControlFlow<()> {
         let shared = self.shared;
         match rustix::fs::fstat(&file) {
-            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {}
+            Ok(stat) if FileType::from_raw_mode(stat.st_mode) == FileType::RegularFile => {
+                if let Err(failure) = readable(&file, &stat, path) {
+                    shared.troubles.add(failure);
+                    return ControlFlow::Continue(());
+                }
+            }
             _ => return ControlFlow::Continue(()),
         }
         let mut sink = FileSink {

@@ -19,7 +19,9 @@ use hyper::header::AUTHORIZATION;
 use rate::Bucket;
 pub use rate::Rate;
 use secret::{Hash, Secret};
+pub(crate) use secret::{begins_in as begins_token, is_in as holds_token};
 
+use crate::lease::{Grantor, Lease};
 use crate::registry::{Registry, TokenRow};
 use crate::{Error, clock};
 
@@ -51,6 +53,7 @@ pub(crate) struct Caller {
     /// Of the token.
     pub(crate) id: Arc<str>,
     scopes: Arc<[Scope]>,
+    lease: Lease,
 }
 
 #[derive(Debug)]
@@ -58,12 +61,15 @@ struct Known {
     info: TokenInfo,
     hash: Hash,
     caller: Caller,
+    /// Ends the token's open streams when it is dropped.
+    _grantor: Grantor,
 }
 
 impl Known {
     fn new(info: TokenInfo, hash: Hash) -> Self {
-        let caller = Caller { id: info.id.as_str().into(), scopes: info.scopes.as_slice().into() };
-        Self { info, hash, caller }
+        let (lease, grantor) = Lease::of_token(info.expires_at);
+        let caller = Caller { id: info.id.as_str().into(), scopes: info.scopes.as_slice().into(), lease };
+        Self { info, hash, caller, _grantor: grantor }
     }
 }
 
@@ -84,7 +90,12 @@ impl Caller {
     fn root() -> Self {
         let verbs = vec![Verb::Read, Verb::Exec, Verb::Admin];
         let everything = Scope { sandboxes: scope::EVERYTHING.to_owned(), verbs };
-        Self { id: root::ROOT.into(), scopes: [everything].into() }
+        Self { id: root::ROOT.into(), scopes: [everything].into(), lease: Lease::endless() }
+    }
+
+    /// The lifetime of its token.
+    pub(crate) fn lease(&self) -> &Lease {
+        &self.lease
     }
 
     /// Whether it may do this with this sandbox.
@@ -197,11 +208,16 @@ impl Auth {
         all
     }
 
-    /// Ends a token: the next request with it is refused.
+    /// Revokes a token: the next request with it is refused, and its open streams end.
     pub(crate) async fn revoke(&self, id: &str) -> Result<(), Error> {
-        lock(&self.tokens).remove(id);
+        let known = lock(&self.tokens).remove(id);
         lock(&self.buckets).remove(id);
-        let found = self.registry.forget_token(id.to_owned()).await?;
+        // In a task of its own: if the client disconnects now, the token must not be valid again after a restart.
+        let (registry, row) = (self.registry.clone(), id.to_owned());
+        let forgotten = tokio::spawn(async move { registry.forget_token(row).await }).await;
+        // Last, so that a request that revokes its own token gets its response. Also dropped if this future is.
+        drop(known);
+        let found = forgotten.map_err(|error| Error::internal("forget the token", error))??;
         if found { Ok(()) } else { Err(Error::TokenNotFound { id: id.to_owned() }) }
     }
 }

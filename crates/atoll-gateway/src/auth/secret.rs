@@ -2,8 +2,12 @@
 
 use std::io;
 
+use memchr::memmem;
 use sha2::{Digest, Sha256};
 use subtle::ConstantTimeEq;
+
+/// The prefix of every token.
+const PREFIX: &[u8] = b"atoll_";
 
 /// Letters of an id: enough that two never meet.
 const ID_LETTERS: usize = 12;
@@ -45,6 +49,21 @@ pub(super) fn split(token: &str) -> Option<(&str, &str)> {
     token.strip_prefix("atoll_")?.split_once('_')
 }
 
+/// Whether bytes contain a token, at any position. By its shape: whether it is valid does not matter.
+pub(crate) fn is_in(bytes: &[u8]) -> bool {
+    let letters = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+    memmem::find_iter(bytes, PREFIX).any(|at| {
+        let rest = &bytes[at + PREFIX.len()..];
+        let id = letters(rest);
+        id > 0 && rest.get(id) == Some(&b'_') && letters(&rest[id + 1..]) >= SECRET_LETTERS
+    })
+}
+
+/// Whether bytes contain the beginning of a token: for credentials, where a part of one, or one with a typo, counts.
+pub(crate) fn begins_in(bytes: &[u8]) -> bool {
+    memmem::find(bytes, PREFIX).is_some()
+}
+
 impl Hash {
     pub(super) fn of(secret: &str) -> Self {
         Self(Sha256::digest(secret.as_bytes()).to_vec())
@@ -67,6 +86,17 @@ impl Hash {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_token_is_found_at_any_position() {
+        let token = Secret::new().unwrap().to_token();
+        for text in [token.clone(), format!("Bearer\t{token}"), format!("x, {token}, y"), format!("a=atoll_{token}")] {
+            assert!(is_in(text.as_bytes()), "{text}");
+        }
+        for text in ["", "atoll_", "atoll_root_", "atoll__x", "atoll_preview=x", "table=atoll_user_data"] {
+            assert!(!is_in(text.as_bytes()), "{text}");
+        }
+    }
 
     #[test]
     fn a_token_is_known_by_its_hash_alone() {

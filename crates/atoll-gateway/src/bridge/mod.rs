@@ -24,6 +24,7 @@ mod workspace;
 
 use axum::Router;
 use axum::extract::{DefaultBodyLimit, Request};
+use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, delete, get, on, post};
 
 pub use document::openapi;
@@ -34,6 +35,16 @@ use crate::app::App;
 
 /// Where requests to what runs inside a sandbox come in.
 pub(crate) const INSIDE: &str = "/v1/sandbox/{name}/";
+
+/// Whether a path belongs to the bridge.
+pub(crate) fn owns(path: &str) -> bool {
+    path.starts_with("/v1/sandbox/") || path.starts_with("/v1/pool/")
+}
+
+/// An error in the bridge's shape.
+pub(crate) fn refused(error: Error) -> Response {
+    Refusal::from(error).into_response()
+}
 
 /// Every route of it.
 pub(crate) fn router() -> Router<App> {

@@ -2,6 +2,8 @@
 //!
 //! One that has an id can be come back to. One that has none is the connection's own and ends with it.
 
+use std::time::Duration;
+
 use atoll_protocol::{ErrorAnswer, TerminalId, TerminalInfo, TerminalRequest, Verb};
 use axum::body::Body;
 use axum::extract::Query;
@@ -12,6 +14,7 @@ use futures_util::stream::{SplitSink, SplitStream};
 use futures_util::{SinkExt, StreamExt};
 use hyper::{HeaderMap, Method, StatusCode};
 use tokio::sync::mpsc;
+use tokio::time::timeout;
 use tokio_tungstenite::WebSocketStream;
 use tokio_tungstenite::tungstenite::client::IntoClientRequest;
 use tokio_tungstenite::tungstenite::{Error as SocketError, Message as AgentMessage};
@@ -19,6 +22,7 @@ use tokio_tungstenite::tungstenite::{Error as SocketError, Message as AgentMessa
 use super::frames::{self, Order, Told};
 use super::refusal::{ErrorShape, Operation, Refusal};
 use super::sandbox::{Sandbox, Wanted};
+use crate::app::Closing;
 use crate::metrics::While;
 use crate::placement::Wire;
 use crate::proxy::{self, Held};
@@ -26,6 +30,9 @@ use crate::{Error, random};
 
 /// Largest message from a client: a large paste. What is more comes in several.
 const MESSAGE_MAX: usize = 1024 * 1024;
+
+/// How long to wait for a client to accept the close frame.
+const CLOSES_WITHIN: Duration = Duration::from_secs(5);
 
 /// Errors that may wait for the client to read.
 const ERRORS_MAX: usize = 16;
@@ -202,7 +209,7 @@ fn unreachable(error: &dyn std::fmt::Display) -> Refusal {
     Refusal::new(StatusCode::BAD_GATEWAY, "exec_transport_error", format!("the terminal cannot be reached: {error}"))
 }
 
-/// Both ways until one side ends, or the server does. Neither way waits for the other.
+/// Copies frames both ways until one side ends, the server drains, or the token ends. Neither direction waits for the other.
 async fn talk(sandbox: &Sandbox, client: WebSocket, agent: Agent) {
     let _open = While::new(&sandbox.app.metrics.tunnels);
     let (mut to_client, from_client) = client.split();
@@ -211,10 +218,14 @@ async fn talk(sandbox: &Sandbox, client: WebSocket, agent: Agent) {
     let code = tokio::select! {
         _ = show(&mut to_client, from_agent, refused) => close_code::NORMAL,
         _ = obey(from_client, to_agent, refuse) => close_code::NORMAL,
-        () = sandbox.app.drained() => close_code::AWAY,
+        closing = sandbox.app.closing(sandbox.caller.lease()) => match closing {
+            Closing::Draining => close_code::AWAY,
+            Closing::Revoked => close_code::POLICY,
+        },
     };
-    // Nobody may be there any more.
-    drop(to_client.send(Message::Close(Some(CloseFrame { code, reason: "".into() }))).await);
+    // The client may have disconnected, or may not read.
+    let close = to_client.send(Message::Close(Some(CloseFrame { code, reason: "".into() })));
+    drop(timeout(CLOSES_WITHIN, close).await);
 }
 
 /// What the terminal says, to the client.

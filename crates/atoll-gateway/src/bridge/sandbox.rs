@@ -118,7 +118,7 @@ impl Sandbox {
         request: Request,
     ) -> Result<Result<Response, ErrorAnswer>, Refusal> {
         self.caller.must(proxy::verb(&request), &self.name)?;
-        let asked = proxy::forward(&self.app, &self.name, request).await;
+        let asked = proxy::forward(&self.app, &self.caller, &self.name, request).await;
         let is_missing = |error: &Error| matches!(error, Error::SandboxNotFound { .. });
         let response = asked
             .map_err(|error| if is_missing(&error) { Refusal::told(operation, &error.body()) } else { error.into() })?;

@@ -26,7 +26,7 @@ use crate::lines::{Lines, Places, WAITS_FOR};
 use crate::metrics::Metrics;
 use crate::placement::{Agent, Placement};
 use crate::preview::{Apps, Exposure, Exposures};
-use crate::registry::{Disk, Kept, Registry, Row, Stored};
+use crate::registry::{Disk, Kept, Listed, Registry, Row, Stored};
 
 /// Requests that may wait for one owner. Beyond it, whoever asks waits for a place.
 const WAITING: usize = 256;
@@ -64,6 +64,12 @@ pub(crate) struct Ground {
     pub(crate) traffic: Traffic,
     pub(crate) default_sleep_ms: Option<u64>,
     pub(crate) sandboxes_max: usize,
+}
+
+/// A sandbox of an earlier server: its options from disk, and its last state from the registry.
+pub(super) struct Found {
+    stored: Stored,
+    kept: Kept,
 }
 
 /// Handle on all of them. Cheap to clone.
@@ -119,16 +125,16 @@ impl Fleet {
     }
 
     /// The disk says which sandboxes there are, the registry what was last known of them.
-    async fn known(&self) -> Result<Vec<Row>, Error> {
+    async fn known(&self) -> Result<Vec<Found>, Error> {
         let Ground { registry, disk, .. } = &*self.inner.ground;
         let (found, unreadable) = disk.scan().map_err(|error| Error::internal("look for sandboxes", error))?;
         for path in unreadable {
             tracing::warn!(path = %path.display(), "a directory without a readable sandbox.json is left alone");
         }
         let all = registry.list(None, usize::MAX, Default::default(), |_| true).await?;
-        let mut noted: HashMap<SandboxName, Row> = all.into_iter().map(|row| (row.stored.name.clone(), row)).collect();
+        let mut noted: HashMap<SandboxName, Kept> = all.into_iter().map(|row| (row.listed.name, row.kept)).collect();
         let rows = found.into_iter().map(|stored| match noted.remove(&stored.name) {
-            Some(row) => Row { stored, ..row },
+            Some(kept) => Found { stored, kept },
             None => unknown(stored),
         });
         let rows = rows.collect();
@@ -138,28 +144,29 @@ impl Fleet {
         Ok(rows)
     }
 
-    async fn adopt_one(&self, mut row: Row) -> Result<(), Error> {
+    async fn adopt_one(&self, found: Found) -> Result<(), Error> {
+        let Found { stored, kept } = found;
         let ground = &self.inner.ground;
-        let agent = ground.placement.find(&row.stored.name).await;
-        let was_alive = row.kept.state != SandboxState::Stopped;
-        row.kept = match agent {
-            Some(agent) => Kept { state: SandboxState::Running, stop_reason: None, agent: Some(agent), ..row.kept },
+        let agent = ground.placement.find(&stored.name).await;
+        let was_alive = kept.state != SandboxState::Stopped;
+        let kept = match agent {
+            Some(agent) => Kept { state: SandboxState::Running, stop_reason: None, agent: Some(agent), ..kept },
             None => {
-                let stop_reason = if was_alive { Some(StopReason::HostLost) } else { row.kept.stop_reason };
-                Kept { state: SandboxState::Stopped, stop_reason, agent: None, ..row.kept }
+                let stop_reason = if was_alive { Some(StopReason::HostLost) } else { kept.stop_reason };
+                Kept { state: SandboxState::Stopped, stop_reason, agent: None, ..kept }
             }
         };
-        remembered(ground.registry.put(row.clone()).await)?;
-        let name = row.stored.name.clone();
-        let handle = self.begin(&name, Some(row)).await;
+        remembered(ground.registry.put(Row { listed: Listed::from(&stored), kept: kept.clone() }).await)?;
+        let name = stored.name.clone();
+        let handle = self.begin(&name, Some(Found { stored, kept })).await;
         self.owners().insert(name, handle);
         Ok(())
     }
 
     /// Starts an owner.
-    async fn begin(&self, name: &SandboxName, row: Option<Row>) -> Handle {
+    async fn begin(&self, name: &SandboxName, found: Option<Found>) -> Handle {
         let (asks, inbox) = mpsc::channel(WAITING);
-        let (owner, Sight { phase, exposed, activity }) = Owner::new(self.clone(), name.clone(), row, inbox).await;
+        let (owner, Sight { phase, exposed, activity }) = Owner::new(self.clone(), name.clone(), found, inbox).await;
         tokio::spawn(owner.run());
         let places = &self.inner.places;
         let (lines, apps) = (Lines::new(places.clone(), WAITS_FOR), Apps::new(places.clone()));
@@ -226,7 +233,7 @@ impl Fleet {
 
     /// The row with when it was last used, which is noted only now and then.
     pub(crate) fn freshen(&self, mut row: Row) -> Row {
-        if let Some(handle) = self.owners().get(&row.stored.name) {
+        if let Some(handle) = self.owners().get(&row.listed.name) {
             row.kept.used_at = handle.activity.last_used_at();
         }
         row
@@ -253,9 +260,9 @@ pub(super) fn remembered(noted: Result<(), Error>) -> Result<(), Error> {
 }
 
 /// On disk, but not in the registry: it was lost.
-fn unknown(stored: Stored) -> Row {
+fn unknown(stored: Stored) -> Found {
     let kept = Kept { state: SandboxState::Stopped, stop_reason: None, used_at: stored.created_at, agent: None };
-    Row { stored, kept }
+    Found { stored, kept }
 }
 
 impl Deref for Handle {

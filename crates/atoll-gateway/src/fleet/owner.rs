@@ -18,10 +18,10 @@ use tokio::sync::{mpsc, oneshot, watch};
 use tokio::task::JoinSet;
 use tokio::time::{Instant, sleep_until, timeout};
 
-use super::{Activity, Fleet, Ground, Phase, options, remembered};
+use super::{Activity, Fleet, Found, Ground, Phase, options, remembered};
 use crate::placement::Agent;
 use crate::preview::{Exposure, Exposures};
-use crate::registry::{Kept, Row, Stored};
+use crate::registry::{Kept, Listed, Row, Stored};
 use crate::{Error, ask, clock};
 
 /// How long an agent may take to say what it is doing, or to freeze what it has.
@@ -90,16 +90,16 @@ impl Owner {
     pub(super) async fn new(
         fleet: Fleet,
         name: SandboxName,
-        row: Option<Row>,
+        found: Option<Found>,
         inbox: mpsc::Receiver<Ask>,
     ) -> (Self, Sight) {
-        let used_at = row.as_ref().map_or_else(clock::now, |row| row.kept.used_at);
+        let used_at = found.as_ref().map_or_else(clock::now, |found| found.kept.used_at);
         let activity = Arc::new(Activity::new(used_at));
         let (phase, watching) = watch::channel(Phase::Away);
         let (exposed, ports) = watch::channel(Arc::default());
         let sight = Sight { phase: watching, exposed: ports, activity: Arc::clone(&activity) };
         let mut owner = Self { fleet, name, state: State::Absent, inbox, phase, exposed, activity };
-        if let Some(Row { stored, kept }) = row {
+        if let Some(Found { stored, kept }) = found {
             let life = match kept.agent {
                 Some(agent) => owner.found(agent).await,
                 None => Life::Stopped { reason: kept.stop_reason },
@@ -239,6 +239,6 @@ impl Owner {
             Life::Paused { agent, .. } => (SandboxState::Paused, None, Some(agent.clone())),
         };
         let kept = Kept { state, stop_reason, used_at: self.activity.last_used_at(), agent };
-        Ok(Row { stored: Stored::clone(stored), kept })
+        Ok(Row { listed: Listed::from(&**stored), kept })
     }
 }

@@ -279,7 +279,7 @@ async fn a_lost_registry_is_made_again_from_the_disk() {
     std::fs::rename(dir.path().join("sandboxes"), fresh.path().join("sandboxes")).unwrap();
     let next = fleet_over(fresh.path(), &placement).await;
     let row = next.ground().registry.sandbox(name("one")).await.unwrap().unwrap();
-    assert_eq!((row.kept.state, row.stored.labels["team"].as_str()), (SandboxState::Running, "a"));
+    assert_eq!((row.kept.state, row.listed.labels["team"].as_str()), (SandboxState::Running, "a"));
 }
 
 #[tokio::test]

@@ -13,14 +13,15 @@ use super::address::{Label, bare_host};
 use super::exposure::Exposure;
 use super::{Where, cookie, link};
 use crate::app::App;
-use crate::auth::Mode;
+use crate::auth::{Caller, Mode};
 use crate::fleet::Handle;
+use crate::lease::Lease;
 use crate::{Error, clock};
 
 /// What a request gets.
 pub(super) enum Access {
-    /// The preview.
-    Granted,
+    /// The preview, for the lifetime of the visitor's credential.
+    Granted(Lease),
     /// Sent to the same place without the link, with a cookie.
     Moved(Response),
 }
@@ -49,32 +50,35 @@ pub(super) fn find(app: &App, label: &Label) -> Result<(Handle, Exposure), Error
 /// Whether this request may see it.
 pub(super) fn check(app: &App, at: &Where, exposure: &Exposure, request: &Request) -> Result<Access, Error> {
     match exposure.visibility {
-        Visibility::Public => return Ok(Access::Granted),
+        Visibility::Public => return Ok(Access::Granted(Lease::endless())),
         Visibility::Private => {}
     }
     let headers = request.headers();
-    if has_token(app, at, headers)? {
-        return Ok(Access::Granted);
+    if let Some(caller) = caller(app, at, headers)? {
+        return Ok(Access::Granted(caller.lease().clone()));
     }
     let now = clock::now();
     if let Some(signed) = &at.link {
         let Some(expires) = app.preview.signer.check(&at.label, signed, now) else { return Err(Error::PreviewClosed) };
         let is_look = matches!(*request.method(), Method::GET | Method::HEAD);
-        return Ok(if is_look { Access::Moved(moved(at, signed, expires, now)) } else { Access::Granted });
+        let granted = Access::Granted(Lease::until(expires));
+        return Ok(if is_look { Access::Moved(moved(at, signed, expires, now)) } else { granted });
     }
-    if cookie::ours(headers).any(|signed| app.preview.signer.check(&at.label, signed, now).is_some()) {
-        return if is_own(headers, &at.host) { Ok(Access::Granted) } else { Err(Error::PreviewForeign) };
+    let signed = |signed: &str| app.preview.signer.check(&at.label, signed, now);
+    if let Some(expires) = cookie::ours(headers).filter_map(signed).max() {
+        let granted = Access::Granted(Lease::until(expires));
+        return if is_own(headers, &at.host) { Ok(granted) } else { Err(Error::PreviewForeign) };
     }
     Err(Error::PreviewClosed)
 }
 
-/// Whether it carries a token of this server that is for this sandbox. Without tokens everybody would.
-fn has_token(app: &App, at: &Where, headers: &HeaderMap) -> Result<bool, Error> {
+/// Returns the caller, if the request has a token of this server for this sandbox. `None` on servers without tokens.
+fn caller(app: &App, at: &Where, headers: &HeaderMap) -> Result<Option<Caller>, Error> {
     if app.mode == Mode::Open || !headers.contains_key(AUTHORIZATION) {
-        return Ok(false);
+        return Ok(None);
     }
-    let Ok(caller) = app.auth.caller(headers) else { return Ok(false) };
-    caller.must(Verb::Read, &at.label.name).map(|()| true)
+    let Ok(caller) = app.auth.caller(headers) else { return Ok(None) };
+    caller.must(Verb::Read, &at.label.name).map(|()| Some(caller))
 }
 
 /// A cookie comes with whatever page of the same site asks, a neighbour's preview included. It opens only what the

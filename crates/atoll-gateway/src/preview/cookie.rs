@@ -4,6 +4,8 @@
 use hyper::HeaderMap;
 use hyper::header::{COOKIE, HeaderValue, SET_COOKIE};
 
+use crate::auth::holds_token;
+
 /// The cookie by which a signed link is remembered.
 pub(super) const OURS: &str = "atoll_preview";
 
@@ -16,12 +18,12 @@ pub(super) fn ours(headers: &HeaderMap) -> impl Iterator<Item = &str> {
         .filter_map(|(name, value)| (name == OURS).then_some(value))
 }
 
-/// An application never sees our cookie.
+/// Removes our cookie, and cookies that contain a token of a server, before a program sees them.
 pub(super) fn without_ours(headers: &mut HeaderMap) {
     let is_ours = |pair: &[u8]| {
         let pair = pair.trim_ascii();
-        pair.strip_prefix(OURS.as_bytes())
-            .is_some_and(|rest| rest.is_empty() || rest.trim_ascii_start().starts_with(b"="))
+        let rest = pair.strip_prefix(OURS.as_bytes()).map(<[u8]>::trim_ascii_start);
+        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(b"=")) || holds_token(pair)
     };
     let has = |value: &HeaderValue| value.as_bytes().split(|byte| *byte == b';').any(is_ours);
     if !headers.get_all(COOKIE).iter().any(has) {
@@ -103,6 +105,7 @@ mod tests {
             ("atoll_preview=x", None),
             ("atoll_preview = x; atoll_previews=y", Some("atoll_previews=y")),
             ("a=1", Some("a=1")),
+            (concat!("a=1; token=atoll_root_0123456789abcdefghjkmnpqrstvwxyz", "0123456789abcdefghjk"), Some("a=1")),
         ] {
             let mut headers = HeaderMap::new();
             headers.insert(COOKIE, HeaderValue::from_str(given).unwrap());

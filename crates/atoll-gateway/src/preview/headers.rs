@@ -5,19 +5,42 @@ use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
 use atoll_http::Passage;
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
 use hyper::HeaderMap;
 use hyper::header::{
     ALT_SVC, AUTHORIZATION, CONTENT_LOCATION, FORWARDED, HOST, HeaderName, HeaderValue, LOCATION,
-    STRICT_TRANSPORT_SECURITY, TE, TRAILER, VIA,
+    STRICT_TRANSPORT_SECURITY, TE, TRAILER,
 };
 
 use super::cookie;
 use super::interim::Interim;
-use crate::proxy::headers::{remove_hop_by_hop, set_upgrade};
+use crate::auth::{begins_token, holds_token};
+use crate::proxy::headers::{is_hop_by_hop, remove_hop_by_hop, set_upgrade};
 
-/// What only a proxy says of its client.
+/// Headers by which proxies describe a client, and `Proxy`, which CGI turns into the variable `HTTP_PROXY`
+/// (CVE-2016-5385).
 const PREFIXES: [&str; 2] = ["x-forwarded-", "x-atoll-"];
-const NAMES: [&str; 5] = ["x-real-ip", "true-client-ip", "x-client-ip", "x-original-url", "x-rewrite-url"];
+const NAMES: [&str; 18] = [
+    "forwarded",
+    "via",
+    "proxy",
+    "x-real-ip",
+    "x-client-ip",
+    "x-cluster-client-ip",
+    "x-remote-addr",
+    "x-remote-ip",
+    "x-original-forwarded-for",
+    "x-original-host",
+    "x-original-uri",
+    "x-original-url",
+    "x-rewrite-url",
+    "x-forwarded",
+    "client-ip",
+    "true-client-ip",
+    "cf-connecting-ip",
+    "fastly-client-ip",
+];
 
 /// What holds for a whole origin, which in the path form is not the application's own.
 const OF_THE_ORIGIN: [&str; 5] =
@@ -58,13 +81,11 @@ pub(super) fn to_app(headers: &mut HeaderMap, seen: &Seen<'_>, upgrade: Option<H
     let wants_trailers = headers.get_all(TE).iter().any(|value| {
         value.to_str().is_ok_and(|value| value.split(',').any(|word| word.trim().eq_ignore_ascii_case("trailers")))
     });
-    let trailer = headers.remove(TRAILER);
+    let trailer = announced(headers);
     remove_hop_by_hop(headers);
     remove_pretended(headers);
     cookie::without_ours(headers);
-    if is_ours(headers) {
-        headers.remove(AUTHORIZATION);
-    }
+    remove_tokens(headers);
     if wants_trailers {
         headers.insert(TE, HeaderValue::from_static("trailers"));
     }
@@ -77,25 +98,58 @@ pub(super) fn to_app(headers: &mut HeaderMap, seen: &Seen<'_>, upgrade: Option<H
     }
 }
 
+/// Whether a client must not send this header to a program. Compares names as CGI and WSGI see them: every character other
+/// than letters and digits becomes the same one, so that `X_Forwarded_For` is `X-Forwarded-For`.
+fn is_pretended(name: &str) -> bool {
+    let fold = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
+    let folded: String = name.chars().map(fold).collect();
+    let is_of_the_connection = || folded != name && is_hop_by_hop(&folded);
+    NAMES.contains(&folded.as_str())
+        || PREFIXES.iter().any(|prefix| folded.starts_with(prefix))
+        || is_of_the_connection()
+        || (folded != name && OTHERWISE_SPELT.contains(&folded.as_str()))
+}
+
+/// Headers of HTTP itself that are valid in their own spelling only.
+const OTHERWISE_SPELT: [&str; 2] = ["content-length", "content-type"];
+
 fn remove_pretended(headers: &mut HeaderMap) {
-    let is_pretended = |name: &&HeaderName| {
-        let name = name.as_str();
-        NAMES.contains(&name) || PREFIXES.iter().any(|prefix| name.starts_with(prefix))
-    };
-    let pretended: Vec<HeaderName> = headers.keys().filter(is_pretended).cloned().collect();
+    let pretended: Vec<HeaderName> = headers.keys().filter(|name| is_pretended(name.as_str())).cloned().collect();
     for name in pretended {
         headers.remove(name);
     }
-    headers.remove(FORWARDED);
-    headers.remove(VIA);
 }
 
-/// Whether the request carries a token of this server: untrusted code must never get hold of one.
-fn is_ours(headers: &HeaderMap) -> bool {
-    headers.get_all(AUTHORIZATION).iter().any(|value| {
-        let words = value.as_bytes().splitn(2, |byte| *byte == b' ').collect::<Vec<_>>();
-        matches!(words[..], [scheme, token] if scheme.eq_ignore_ascii_case(b"bearer") && token.trim_ascii().starts_with(b"atoll_"))
-    })
+/// Returns the trailers that a client announces, without those that it must not send. hyper sends no others.
+fn announced(headers: &HeaderMap) -> Option<HeaderValue> {
+    let values = headers.get_all(TRAILER).iter().filter_map(|value| value.to_str().ok());
+    let names = values.flat_map(|value| value.split(',')).map(str::trim);
+    let is_allowed = |name: &&str| !name.is_empty() && !is_pretended(name) && !name.eq_ignore_ascii_case("cookie");
+    let names: Vec<&str> = names.filter(is_allowed).collect();
+    if names.is_empty() { None } else { HeaderValue::from_str(&names.join(", ")).ok() }
+}
+
+/// Removes every header that contains a token of a server: untrusted code must not get one. The position does not matter:
+/// behind a tab, in a list, in WebSocket subprotocols, in a Basic password (RFC 7617).
+fn remove_tokens(headers: &mut HeaderMap) {
+    let is_credential =
+        |value: &HeaderValue| begins_token(value.as_bytes()) || basic(value).is_some_and(|text| begins_token(&text));
+    let is_ours = |name: &HeaderName, value: &HeaderValue| {
+        if name == AUTHORIZATION { is_credential(value) } else { holds_token(value.as_bytes()) }
+    };
+    let named: Vec<HeaderName> =
+        headers.iter().filter(|(name, value)| is_ours(name, value)).map(|(name, _)| name.clone()).collect();
+    for name in named {
+        headers.remove(name);
+    }
+}
+
+fn basic(value: &HeaderValue) -> Option<Vec<u8>> {
+    let (scheme, rest) = value.as_bytes().split_at_checked(5)?;
+    if !scheme.eq_ignore_ascii_case(b"basic") {
+        return None;
+    }
+    STANDARD.decode(rest.trim_ascii()).ok()
 }
 
 /// What we know of the client (RFC 7239, and what everybody reads instead).
@@ -234,6 +288,70 @@ mod tests {
         assert_eq!(
             (&headers["authorization"], &headers["cookie"]),
             (&"Basic YTpi".parse().unwrap(), &"a=1".parse().unwrap())
+        );
+    }
+
+    macro_rules! token {
+        () => {
+            "atoll_root_0123456789abcdefghjkmnpqrstvwxyz0123456789abcdefghjk"
+        };
+    }
+
+    #[test]
+    fn a_token_is_removed_in_every_spelling() {
+        let arrival = arrival();
+        let seen = Seen { arrival: &arrival, host: "h", prefix: None };
+        for (name, value) in [
+            ("authorization", "Bearer atoll_root_secret"),
+            ("authorization", "bearer\tatoll_root_secret"),
+            ("authorization", "BEARER \t  atoll_root_secret"),
+            ("authorization", "Digest x, Bearer atoll_root_secret"),
+            ("authorization", "atoll_root_secret"),
+            // `:atoll_root_secret`
+            ("authorization", "Basic OmF0b2xsX3Jvb3Rfc2VjcmV0"),
+            ("authorization", "basic\tOmF0b2xsX3Jvb3Rfc2VjcmV0"),
+            ("proxy-authorization", concat!("Bearer ", token!())),
+            ("sec-websocket-protocol", concat!("app, ", token!())),
+            ("x-api-key", token!()),
+            ("cookie", concat!("a=1; token=", token!())),
+        ] {
+            let mut headers = map(&[(name, "Bearer their-own"), (name, value), ("accept", "*/*")]);
+            to_app(&mut headers, &seen, None);
+            let leaked = headers.iter().any(|(_, value)| holds_token(value.as_bytes()));
+            assert!(!leaked && headers.contains_key("accept"), "{name}: {value}");
+            assert!(name != "authorization" || !headers.contains_key(name), "{value}");
+        }
+    }
+
+    #[test]
+    fn forwarding_headers_are_removed_in_every_spelling() {
+        let arrival = arrival();
+        let seen = Seen { arrival: &arrival, host: "h", prefix: None };
+        let mut headers = map(&[
+            ("x_forwarded_for", "6.6.6.6"),
+            ("x-forwarded_for", "6.6.6.6"),
+            ("x.forwarded.for", "6.6.6.6"),
+            ("x_real_ip", "6.6.6.6"),
+            ("x_atoll_caller", "root"),
+            ("x_original_url", "/admin"),
+            ("true_client_ip", "6.6.6.6"),
+            ("proxy_authorization", "Basic YTpi"),
+            ("transfer_encoding", "chunked"),
+            ("content_length", "7"),
+            ("proxy", "http://evil.test"),
+            ("trailer", "x-sum, x_forwarded_for"),
+            ("trailer", "X-Real-Ip,X-More"),
+            ("user_id", "7"),
+        ]);
+        to_app(&mut headers, &seen, None);
+        let mut found: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
+        found.sort_unstable();
+        let ours =
+            ["forwarded", "host", "trailer", "user_id", "x-forwarded-for", "x-forwarded-host", "x-forwarded-proto"];
+        assert_eq!(found, ours);
+        assert_eq!(
+            (&headers["trailer"], &headers["x-forwarded-for"]),
+            (&"x-sum, X-More".parse().unwrap(), &"10.0.0.7".parse().unwrap())
         );
     }
 

@@ -18,6 +18,7 @@ mod interim;
 mod link;
 mod page;
 mod pass;
+mod shown;
 mod site;
 mod tunnel;
 
@@ -40,6 +41,7 @@ pub(crate) use exposure::{Exposure, Exposures, expose, rotate};
 pub(crate) use headers::Arrival;
 pub(crate) use interim::Interjecting;
 pub(crate) use link::Signer;
+pub(crate) use shown::Shown;
 pub(crate) use site::{Site, is_preview_host};
 pub(crate) use tunnel::connect;
 
@@ -88,16 +90,25 @@ async fn answer(app: &App, arrival: Arrival, mut request: Request) -> Result<Res
         return strayed(&app.preview, &request, &host).ok_or(Error::PreviewNotFound);
     };
     let (handle, exposure) = access::find(app, &at.label)?;
-    match access::check(app, &at, &exposure, &request)? {
-        Access::Granted => {}
+    let lease = match access::check(app, &at, &exposure, &request)? {
+        Access::Granted(lease) => lease.while_shown(Shown::new(handle.exposed.clone(), at.label.port, &exposure)),
         Access::Moved(response) => return Ok(response),
-    }
+    };
     if at.inner.is_empty() || at.inner.starts_with('?') {
         return Ok(redirect(&at.place.replacen(&prefix_of(&at), &format!("{}/", prefix_of(&at)), 1)));
     }
     let version = std::mem::replace(request.version_mut(), Version::HTTP_11);
-    let way = pass::Way { app, at: &at, exposure: &exposure, handle: &handle, version, arrival: &arrival };
-    pass::pass(&way, request).await
+    let way =
+        pass::Way { app, at: &at, exposure: &exposure, handle: &handle, version, arrival: &arrival, lease: &lease };
+    tokio::select! {
+        biased;
+        passed = pass::pass(&way, request) => passed.map(|response| lease.bound(response)),
+        // The program may have got the request: 404 would say that it did not.
+        () = lease.clone().ended() => Err(match access::find(app, &at.label) {
+            Ok(_) => Error::PreviewClosed,
+            Err(_) => Error::PreviewBroken { port: at.label.port },
+        }),
+    }
 }
 
 fn prefix_of(at: &Where) -> String {

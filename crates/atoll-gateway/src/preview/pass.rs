@@ -18,7 +18,9 @@ use super::interim::Interim;
 use super::{Where, gate, tunnel};
 use crate::Error;
 use crate::app::App;
+use crate::auth::holds_token;
 use crate::fleet::{Handle, Need};
+use crate::lease::Lease;
 use crate::lines::{Line, NotSent};
 use crate::placement::{Agent, DialError, Inside};
 use crate::proxy::{Change, Held, Passing, is_endless};
@@ -37,6 +39,8 @@ pub(super) struct Way<'a> {
     /// What the client speaks.
     pub(super) version: Version,
     pub(super) arrival: &'a Arrival,
+    /// The lifetime of the visitor's credential.
+    pub(super) lease: &'a Lease,
 }
 
 /// Passes a request on.
@@ -125,6 +129,12 @@ impl Way<'_> {
 
     /// What the program is asked for.
     fn aim(&self, request: &mut Request) -> Result<(), Error> {
+        if holds_token(self.at.inner.as_bytes()) {
+            return Err(Error::invalid(
+                "the URL holds a token of this server, which programs must not see: send it as \
+                 `authorization: Bearer TOKEN`",
+            ));
+        }
         let target = if self.exposure.keep_prefix { &self.at.place } else { &self.at.inner };
         let wrong = |error| Error::invalid(format!("the path is wrong: {error}"));
         *request.uri_mut() = target.parse::<Uri>().map_err(wrong)?;

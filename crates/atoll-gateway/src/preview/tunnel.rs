@@ -19,10 +19,11 @@ use tokio::io::{AsyncWriteExt, copy_bidirectional_with_sizes};
 use super::headers::to_client;
 use super::pass::Way;
 use crate::Error;
-use crate::app::App;
+use crate::app::{App, Closing};
+use crate::auth::Caller;
 use crate::fleet::Need;
 use crate::metrics::While;
-use crate::placement::{DialError, Inside};
+use crate::placement::{DialError, Inside, Promise};
 use crate::proxy::{Change, Held, headers};
 
 /// What is read at once in each direction. A connection that stalls holds two of them.
@@ -47,12 +48,12 @@ pub(super) async fn open(
         return Ok(response.map(Body::new));
     }
     let theirs = hyper::upgrade::on(&mut response);
-    let app = way.app.clone();
+    let (app, closing) = (way.app.clone(), way.app.closing(way.lease));
     tokio::spawn(async move {
         if let Ok(theirs) = theirs.await
             && let Ok(Parts { io, read_buf, .. }) = theirs.downcast::<TokioIo<Inside>>()
         {
-            carry(&app, ours, io.into_inner(), read_buf).await;
+            carry(&app, ours, io.into_inner(), read_buf, closing).await;
         }
         drop(held);
     });
@@ -63,7 +64,13 @@ pub(super) async fn open(
 }
 
 /// A connection to a port, as what it is, for a caller who may. Starts a sandbox that sleeps.
-pub(crate) async fn connect(app: &App, name: &SandboxName, port: u16, mut request: Request) -> Result<Response, Error> {
+pub(crate) async fn connect(
+    app: &App,
+    caller: &Caller,
+    name: &SandboxName,
+    port: u16,
+    mut request: Request,
+) -> Result<Response, Error> {
     let asked = headers::upgrade(request.headers());
     if !asked.is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(b"tcp")) {
         return Err(Error::UpgradeRequired { to: "tcp" });
@@ -85,9 +92,9 @@ pub(crate) async fn connect(app: &App, name: &SandboxName, port: u16, mut reques
         }
     })?;
     let ours = hyper::upgrade::on(&mut request);
-    let app = app.clone();
+    let (app, closing) = (app.clone(), app.closing(caller.lease()));
     tokio::spawn(async move {
-        carry(&app, ours, inside, Bytes::new()).await;
+        carry(&app, ours, inside, Bytes::new(), closing).await;
         drop(held);
     });
     let mut response = Response::new(Body::empty());
@@ -97,9 +104,9 @@ pub(crate) async fn connect(app: &App, name: &SandboxName, port: u16, mut reques
     Ok(response)
 }
 
-/// Bytes both ways until both sides have ended, one breaks, or the server ends. What breaks on one side is broken off on
-/// the other, not ended.
-async fn carry(app: &App, ours: OnUpgrade, mut inside: Inside, first: Bytes) {
+/// Copies bytes both ways until both sides have ended, one breaks, the server drains, or the credential ends. A break on one
+/// side is a reset on the other, and so is a revoked credential: neither side must take it for the end of the data.
+async fn carry(app: &App, ours: OnUpgrade, mut inside: Inside, first: Bytes, closing: Promise<'static, Closing>) {
     let metrics = Arc::clone(&app.metrics);
     let _open = While::new(&metrics.tunnels);
     let Ok(ours) = ours.await else { return inside.abort() };
@@ -109,7 +116,10 @@ async fn carry(app: &App, ours: OnUpgrade, mut inside: Inside, first: Bytes) {
             ours.write_all(&first).await?;
             copy_bidirectional_with_sizes(&mut ours, &mut inside, PIECE, PIECE).await.map(drop)
         } => copied,
-        () = app.drained() => Ok(()),
+        closing = closing => match closing {
+            Closing::Draining => Ok(()),
+            Closing::Revoked => Err(io::ErrorKind::PermissionDenied.into()),
+        },
     };
     if copied.is_err() {
         inside.abort();

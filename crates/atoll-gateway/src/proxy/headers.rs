@@ -14,6 +14,9 @@ pub(super) const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 const HOP_BY_HOP: [HeaderName; 7] =
     [CONNECTION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
 
+/// The same for HTTP/1.0.
+const OF_OLD: [&str; 2] = ["keep-alive", "proxy-connection"];
+
 /// What only we may say to an agent.
 const OURS: [HeaderName; 4] = [AUTHORIZATION, FORWARDED, EXPECT, HOST];
 const OUR_PREFIXES: [&str; 2] = ["x-forwarded-", "x-atoll-"];
@@ -63,6 +66,11 @@ fn is_ours(name: &HeaderName) -> bool {
     OUR_NAMES.contains(&name.as_str()) || OUR_PREFIXES.iter().any(|prefix| name.as_str().starts_with(prefix))
 }
 
+/// Whether a header belongs to one connection only.
+pub(crate) fn is_hop_by_hop(name: &str) -> bool {
+    HOP_BY_HOP.iter().any(|known| known == name) || OF_OLD.contains(&name)
+}
+
 pub(crate) fn set_upgrade(headers: &mut HeaderMap, protocol: HeaderValue) {
     headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
     headers.insert(UPGRADE, protocol);
@@ -76,8 +84,9 @@ pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     for name in HOP_BY_HOP {
         headers.remove(name);
     }
-    headers.remove("keep-alive");
-    headers.remove("proxy-connection");
+    for name in OF_OLD {
+        headers.remove(name);
+    }
 }
 
 #[cfg(test)]

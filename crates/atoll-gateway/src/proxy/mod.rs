@@ -23,6 +23,7 @@ pub(crate) use tunnel::Change;
 
 use crate::Error;
 use crate::app::App;
+use crate::auth::Caller;
 use crate::fleet::{Handle, Need};
 use crate::lines::{Line, NotSent};
 use crate::placement::{Agent, Wire};
@@ -42,7 +43,12 @@ pub(crate) fn verb(request: &Request) -> Verb {
 }
 
 /// Passes a request on to the sandbox's agent, which is started if need be.
-pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request) -> Result<Response, Error> {
+pub(crate) async fn forward(
+    app: &App,
+    caller: &Caller,
+    name: &SandboxName,
+    mut request: Request,
+) -> Result<Response, Error> {
     let target = path::to_agent(request.uri().path(), request.uri().query())?;
     let wrong = |error| Error::invalid(format!("the path is wrong: {error}"));
     // To read a file something inside has to run.
@@ -57,7 +63,8 @@ pub(crate) async fn forward(app: &App, name: &SandboxName, mut request: Request)
     let way = Way { app, name, handle: &handle, came_by, passage };
     if let Some(change) = Change::asked_for(&mut request)? {
         let (wire, _) = way.connect(agent).await?;
-        let opened = tunnel::open(app, wire, request, change, held).await;
+        let closing = app.closing(caller.lease());
+        let opened = tunnel::open(app, wire, request, change, held, closing).await;
         return opened.map_err(|error| way.broke(&error));
     }
     let mut response = way.pass(agent, request, held).await?;

@@ -14,9 +14,9 @@ use tokio::io::copy_bidirectional;
 
 use super::{Held, headers};
 use crate::Error;
-use crate::app::App;
+use crate::app::{App, Closing};
 use crate::metrics::While;
-use crate::placement::Wire;
+use crate::placement::{Promise, Wire};
 
 /// How a client asks to change over.
 #[derive(Debug)]
@@ -87,6 +87,7 @@ pub(super) async fn open(
     mut request: Request,
     change: Change,
     held: Held,
+    closing: Promise<'static, Closing>,
 ) -> hyper::Result<Response> {
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(wire)).await?;
     tokio::spawn(connection.with_upgrades());
@@ -98,15 +99,15 @@ pub(super) async fn open(
         return Ok(response.map(Body::new));
     }
     let theirs = hyper::upgrade::on(&mut response);
-    tokio::spawn(carry(app.clone(), ours, theirs, held));
+    tokio::spawn(carry(app.clone(), ours, theirs, held, closing));
     let protocol = change.kept(headers::upgrade(response.headers()));
     headers::to_client(response.headers_mut(), protocol);
     change.told(&mut response);
     Ok(response.map(|_| Body::empty()))
 }
 
-/// Bytes both ways until one side ends, or the server does.
-async fn carry(app: App, ours: OnUpgrade, theirs: OnUpgrade, held: Held) {
+/// Copies bytes both ways until one side ends, the server drains, or the token ends.
+async fn carry(app: App, ours: OnUpgrade, theirs: OnUpgrade, held: Held, closing: Promise<'static, Closing>) {
     let metrics = Arc::clone(&app.metrics);
     let _open = While::new(&metrics.tunnels);
     let (Ok(ours), Ok(theirs)) = tokio::join!(ours, theirs) else { return };
@@ -114,7 +115,8 @@ async fn carry(app: App, ours: OnUpgrade, theirs: OnUpgrade, held: Held) {
     tokio::select! {
         // How it ended is between the two.
         _ = copy_bidirectional(&mut ours, &mut theirs) => {}
-        () = app.drained() => {}
+        // Without a close frame the client sees an abnormal closure, code 1006 (RFC 6455, 7.1.5).
+        _ = closing => {}
     }
     drop(held);
 }

@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 use std::fs::File;
 use std::io::{self, Write};
-use std::os::unix::fs::{DirBuilderExt, OpenOptionsExt};
+use std::os::unix::fs::{DirBuilderExt, MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
 use atoll_protocol::{Isolation, NetworkPolicy, SandboxLimits, SandboxName, SandboxSpec, Timestamp};
@@ -86,12 +86,25 @@ impl Disk {
     /// Makes the directories, closed to other users of the machine.
     pub(crate) fn open(state: &Path) -> io::Result<Self> {
         let disk = Self { state: std::path::absolute(state)? };
-        // What lies above is shared with sandboxes that have no server, and as open as they make it.
-        std::fs::create_dir_all(disk.state.parent().unwrap_or(Path::new("/")))?;
-        for dir in [disk.sandboxes(), disk.pool(), disk.trash()] {
-            std::fs::DirBuilder::new().recursive(true).mode(0o700).create(dir)?;
+        // The directory above also contains sandboxes without a server, and the runtime sets its mode.
+        let above = disk.state.parent().unwrap_or(Path::new("/"));
+        if !above.exists() {
+            std::fs::DirBuilder::new().recursive(true).mode(0o755).create(above.parent().unwrap_or(above))?;
+            make_private(above)?;
+        }
+        for dir in [disk.state.clone(), disk.sandboxes(), disk.pool(), disk.trash()] {
+            make_private(&dir)?;
         }
         Ok(disk)
+    }
+
+    /// Opens or creates a file in the state directory that other users of the host cannot open.
+    pub(crate) fn private_file(&self, name: &str) -> io::Result<File> {
+        let file = File::options().write(true).create(true).truncate(false).mode(0o600).open(self.state.join(name))?;
+        if file.metadata()?.mode() & 0o077 != 0 {
+            file.set_permissions(PermissionsExt::from_mode(0o600))?;
+        }
+        Ok(file)
     }
 
     fn sandboxes(&self) -> PathBuf {
@@ -160,6 +173,27 @@ impl Disk {
     }
 }
 
+/// Creates a directory with mode 0700, or removes the permissions of other users from an existing one.
+fn make_private(dir: &Path) -> io::Result<()> {
+    match std::fs::DirBuilder::new().mode(0o700).create(dir) {
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        made => return made,
+    }
+    let found = std::fs::metadata(dir)?;
+    if found.mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    std::fs::set_permissions(dir, PermissionsExt::from_mode(0o700)).map_err(|error| {
+        let (mode, owner) = (found.mode() & 0o7777, found.uid());
+        let what = format!(
+            "{} is accessible to other users (mode {mode:04o}), and its mode cannot be changed: {error} (its owner is user {owner}: run \
+             `chmod 700` on it as that user)",
+            dir.display()
+        );
+        io::Error::new(error.kind(), what)
+    })
+}
+
 /// Options that were written and may not be on the disk yet.
 #[derive(Debug)]
 pub(crate) struct Unsettled {
@@ -194,6 +228,22 @@ fn read(dir: &Path) -> Option<Stored> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn permissions_of_other_users_are_removed() {
+        let dir = tempfile::tempdir().unwrap();
+        let state = dir.path().join("above/server");
+        let mode = |path: &Path| std::fs::metadata(path).unwrap().mode() & 0o7777;
+        let disk = Disk::open(&state).unwrap();
+        assert_eq!((mode(state.parent().unwrap()), mode(&state)), (0o700, 0o700));
+        drop(disk.private_file("lock").unwrap());
+        for (path, open) in [(&state, 0o755), (&disk.sandboxes(), 0o777), (&state.join("lock"), 0o644)] {
+            std::fs::set_permissions(path, PermissionsExt::from_mode(open)).unwrap();
+        }
+        let disk = Disk::open(&state).unwrap();
+        drop(disk.private_file("lock").unwrap());
+        assert_eq!((mode(&state), mode(&disk.sandboxes()), mode(&state.join("lock"))), (0o700, 0o700, 0o600));
+    }
 
     #[test]
     fn options_are_read_back_and_strangers_are_left_alone() {

@@ -11,13 +11,17 @@ mod schema;
 mod tokens;
 
 use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 use rusqlite::Connection;
 use tokio::sync::{mpsc, oneshot};
+use tokio::time::sleep;
 
 pub(crate) use disk::{Disk, Stored};
 pub(crate) use keys::Claimed;
-pub(crate) use sandboxes::{Kept, Row};
+pub(crate) use sandboxes::{Kept, Listed, Row};
 pub(crate) use tokens::TokenRow;
 
 use crate::Error;
@@ -25,12 +29,18 @@ use crate::Error;
 /// Work that may wait for the thread. Beyond it, whoever asks waits for a place.
 const WAITING: usize = 1024;
 
+/// Delay between the removal of a row and the truncation of the log: one truncation for many rows, and not while a create
+/// waits for the registry.
+const TRUNCATED_AFTER: Duration = Duration::from_secs(1);
+
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
 /// Handle on the registry. The thread ends with the last one.
 #[derive(Debug, Clone)]
 pub(crate) struct Registry {
     jobs: mpsc::Sender<Job>,
+    /// Whether a truncation of the log is scheduled.
+    truncates: Arc<AtomicBool>,
 }
 
 impl Registry {
@@ -62,7 +72,23 @@ impl Registry {
             .name("registry".to_owned())
             .spawn(work)
             .map_err(|error| Error::internal("start the registry", error))?;
-        Ok(Self { jobs })
+        Ok(Self { jobs, truncates: Arc::default() })
+    }
+
+    /// Schedules a checkpoint that empties the write-ahead log. Otherwise a removed row stays in it until SQLite's own
+    /// checkpoint, after 1000 pages.
+    fn truncate_log_soon(&self) {
+        if self.truncates.swap(true, Ordering::Relaxed) {
+            return;
+        }
+        let registry = self.clone();
+        tokio::spawn(async move {
+            sleep(TRUNCATED_AFTER).await;
+            registry.truncates.store(false, Ordering::Relaxed);
+            if let Err(error) = registry.call("truncate the registry's log", schema::truncate_log).await {
+                tracing::warn!(%error, "the registry's log may still contain removed rows");
+            }
+        });
     }
 
     /// Has the thread do something, and waits for what comes of it.

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use atoll_protocol::{SandboxName, SandboxRecord, SandboxState, StopReason, Timestamp};
+use atoll_protocol::{Isolation, SandboxLimits, SandboxName, SandboxRecord, SandboxState, StopReason, Timestamp};
 use rusqlite::{Connection, OptionalExtension, Row as SqlRow, params};
+use serde::{Deserialize, Serialize};
 
 use super::{Registry, Stored};
 use crate::Error;
@@ -18,27 +19,54 @@ pub(crate) struct Kept {
     pub(crate) agent: Option<Agent>,
 }
 
-/// One sandbox.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Row {
-    pub(crate) stored: Stored,
-    pub(crate) kept: Kept,
+/// The options that the registry stores: those that lists show. Values of variables, network rules and tokens of previews
+/// are only in `sandbox.json`, which is removed with the sandbox.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Listed {
+    pub(crate) name: SandboxName,
+    pub(crate) created_at: Timestamp,
+    pub(crate) isolation: Isolation,
+    pub(crate) limits: SandboxLimits,
+    pub(crate) labels: BTreeMap<String, String>,
+    pub(crate) sleep_after_ms: Option<u64>,
+    pub(crate) keep_alive: bool,
 }
 
-impl Row {
-    /// As clients see it: without its variables.
-    pub(crate) fn record(&self) -> SandboxRecord {
-        let Self { stored, kept } = self;
-        SandboxRecord {
+impl From<&Stored> for Listed {
+    fn from(stored: &Stored) -> Self {
+        Self {
             name: stored.name.clone(),
-            state: kept.state,
-            stop_reason: kept.stop_reason,
+            created_at: stored.created_at,
             isolation: stored.isolation,
             limits: stored.limits,
             labels: stored.labels.clone(),
             sleep_after_ms: stored.sleep_after_ms,
             keep_alive: stored.keep_alive,
-            created_at: stored.created_at,
+        }
+    }
+}
+
+/// One sandbox.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    pub(crate) listed: Listed,
+    pub(crate) kept: Kept,
+}
+
+impl Row {
+    /// As clients see it.
+    pub(crate) fn record(&self) -> SandboxRecord {
+        let Self { listed, kept } = self;
+        SandboxRecord {
+            name: listed.name.clone(),
+            state: kept.state,
+            stop_reason: kept.stop_reason,
+            isolation: listed.isolation,
+            limits: listed.limits,
+            labels: listed.labels.clone(),
+            sleep_after_ms: listed.sleep_after_ms,
+            keep_alive: listed.keep_alive,
+            created_at: listed.created_at,
             last_used_at: kept.used_at,
             live: None,
         }
@@ -56,7 +84,9 @@ impl Registry {
         self.call("forget the sandbox", move |connection| {
             connection.execute("DELETE FROM sandboxes WHERE name = ?1", [name.as_str()]).map(drop)
         })
-        .await
+        .await?;
+        self.truncate_log_soon();
+        Ok(())
     }
 
     /// One sandbox.
@@ -78,8 +108,8 @@ impl Registry {
         allowed: impl Fn(&SandboxName) -> bool + Send + 'static,
     ) -> Result<Vec<Row>, Error> {
         let fits = move |row: &Row| {
-            let has = |(name, value): (&String, &String)| row.stored.labels.get(name) == Some(value);
-            allowed(&row.stored.name) && labels.iter().all(has)
+            let has = |(name, value): (&String, &String)| row.listed.labels.get(name) == Some(value);
+            allowed(&row.listed.name) && labels.iter().all(has)
         };
         self.call("list the sandboxes", move |connection| {
             let sql = "SELECT stored, state, stop_reason, used_ms, agent_pid, agent_start, address
@@ -100,8 +130,8 @@ fn put(connection: &Connection, row: &Row) -> rusqlite::Result<()> {
                (name, stored, state, stop_reason, used_ms, agent_pid, agent_start, address)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
     let parameters = params![
-        row.stored.name.as_str(),
-        to_text(&row.stored)?,
+        row.listed.name.as_str(),
+        to_text(&row.listed)?,
         to_text(state)?,
         stop_reason.as_ref().map(to_text).transpose()?,
         used_at.as_millis().cast_signed(),
@@ -119,7 +149,7 @@ fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
     };
     let stop_reason = row.get::<_, Option<String>>(2)?.map(|text| from_text(2, &text)).transpose()?;
     Ok(Row {
-        stored: from_text(0, &row.get::<_, String>(0)?)?,
+        listed: from_text(0, &row.get::<_, String>(0)?)?,
         kept: Kept {
             state: from_text(1, &row.get::<_, String>(1)?)?,
             stop_reason,

@@ -1,12 +1,30 @@
 //! The file: how it is opened, and which tables it has. `user_version` says how far it has come.
 
+use std::fs::File;
 use std::io;
-use std::path::Path;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
 
 use rusqlite::Connection;
 
-/// Each entry takes the file one version further. Entries are never changed, only added.
-const STEPS: [&str; 1] = ["
+/// One step of the migration.
+#[derive(Clone, Copy)]
+enum Step {
+    /// Statements, in one transaction.
+    Sql(&'static str),
+    /// Rewrites the whole file, so that its free space contains no removed values.
+    Rewrite,
+}
+
+/// Each entry raises the version by one. Entries are never changed, only added.
+const STEPS: [Step; 3] = [
+    Step::Sql(TABLES),
+    // The registry must not contain values of variables and tokens of previews.
+    Step::Sql("UPDATE sandboxes SET stored = json_remove(stored, '$.version', '$.env', '$.network', '$.ports')"),
+    Step::Rewrite,
+];
+
+const TABLES: &str = "
     CREATE TABLE sandboxes (
         name TEXT PRIMARY KEY,
         stored TEXT NOT NULL,
@@ -34,7 +52,10 @@ const STEPS: [&str; 1] = ["
         created_ms INTEGER NOT NULL,
         PRIMARY KEY (token, key)
     ) STRICT;
-"];
+";
+
+/// Suffixes of SQLite's files.
+const FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
 /// What stands between us and a usable file.
 #[derive(Debug, thiserror::Error)]
@@ -51,7 +72,11 @@ pub(super) enum SchemaError {
 
 /// Opens the file and brings it up to date.
 pub(super) fn open(path: &Path) -> Result<Connection, SchemaError> {
+    make_private(path)?;
     let mut connection = Connection::open(path)?;
+    // SQLite overwrites removed values with zeros, and writes no temporary files.
+    connection.pragma_update(None, "secure_delete", "ON")?;
+    connection.pragma_update(None, "temp_store", "MEMORY")?;
     // Nobody else uses it (the state is locked), so the index of the log need not be a file: on a full disk that could
     // not be made.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
@@ -74,10 +99,54 @@ fn migrate(connection: &mut Connection) -> Result<(), SchemaError> {
         return Err(SchemaError::Newer { found, known });
     }
     for (version, step) in steps.filter(|(version, _)| *version > found) {
-        let transaction = connection.transaction()?;
-        transaction.execute_batch(step)?;
-        transaction.pragma_update(None, "user_version", version)?;
-        transaction.commit()?;
+        match step {
+            Step::Sql(text) => {
+                let transaction = connection.transaction()?;
+                transaction.execute_batch(text)?;
+                transaction.pragma_update(None, "user_version", version)?;
+                transaction.commit()?;
+            }
+            // A new file has no removed values.
+            Step::Rewrite if found == 0 => connection.pragma_update(None, "user_version", version)?,
+            Step::Rewrite => {
+                let rewritten = connection.execute_batch("VACUUM").and_then(|()| truncate_log(connection));
+                if let Err(error) = rewritten {
+                    // Usually a full disk. The file is usable as it is; the next start retries.
+                    tracing::warn!(%error, "cannot rewrite the registry: it may still contain values of variables (free disk space and restart)");
+                    return Ok(());
+                }
+                connection.pragma_update(None, "user_version", version)?;
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Runs a checkpoint that empties the write-ahead log.
+pub(super) fn truncate_log(connection: &mut Connection) -> rusqlite::Result<()> {
+    connection.query_row("PRAGMA wal_checkpoint(TRUNCATE)", [], |_| Ok(()))
+}
+
+fn beside(path: &Path, suffix: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(suffix);
+    name.into()
+}
+
+/// Sets mode 0600, regardless of the umask. SQLite gives its other files the mode of the first.
+fn make_private(path: &Path) -> io::Result<()> {
+    match File::options().write(true).create_new(true).mode(0o600).open(path) {
+        Err(error) if error.kind() != io::ErrorKind::AlreadyExists => return Err(error),
+        _ => {}
+    }
+    for file in FILES.map(|suffix| beside(path, suffix)) {
+        match std::fs::metadata(&file) {
+            Ok(found) if found.mode() & 0o077 != 0 => {
+                std::fs::set_permissions(&file, PermissionsExt::from_mode(0o600))?;
+            }
+            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+            _ => {}
+        }
     }
     Ok(())
 }
@@ -97,12 +166,8 @@ pub(super) fn is_broken(error: &SchemaError) -> bool {
 /// Renames the file and its companions, so that nothing of it is lost.
 pub(super) fn put_aside(path: &Path) -> Result<(), SchemaError> {
     let when = crate::clock::now().as_millis();
-    for suffix in ["", "-wal", "-shm"] {
-        let mut from = path.as_os_str().to_owned();
-        from.push(suffix);
-        let mut to = path.as_os_str().to_owned();
-        to.push(format!(".aside-{when}{suffix}"));
-        match std::fs::rename(&from, &to) {
+    for suffix in FILES {
+        match std::fs::rename(beside(path, suffix), beside(path, &format!(".aside-{when}{suffix}"))) {
             Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error.into()),
             _ => {}
         }
@@ -121,7 +186,52 @@ mod tests {
         drop(open(&path).unwrap());
         let again = open(&path).unwrap();
         let version: u32 = again.query_row("PRAGMA user_version", [], |row| row.get(0)).unwrap();
-        assert_eq!(version, 1);
+        assert_eq!(version, 3);
+    }
+
+    /// Whether any file of the directory contains a text.
+    fn holds(dir: &Path, text: &str) -> bool {
+        let files = std::fs::read_dir(dir).unwrap().map(|entry| std::fs::read(entry.unwrap().path()).unwrap());
+        files.into_iter().any(|bytes| memchr::memmem::find(&bytes, text.as_bytes()).is_some())
+    }
+
+    #[test]
+    fn migration_removes_values_of_variables() {
+        let lived = tempfile::tempdir().unwrap();
+        let old = Connection::open(lived.path().join("registry.db")).unwrap();
+        old.pragma_update(None, "journal_mode", "WAL").unwrap();
+        old.execute_batch(TABLES).unwrap();
+        old.pragma_update(None, "user_version", 1).unwrap();
+        for (name, value) in [("there", "value-of-one"), ("gone", "value-of-other")] {
+            let stored = format!(
+                r#"{{"version":1,"name":"{name}","created_at":"1970-01-01T00:00:00.007Z","isolation":"namespaces","limits":{{}},
+                "env":{{"KEY":"{value}"}},"labels":{{"team":"a"}},"sleep_after_ms":null,"keep_alive":false,
+                "ports":{{"80":{{"token":"{value}"}}}}}}"#
+            );
+            let sql = "INSERT INTO sandboxes (name, stored, state, used_ms) VALUES (?1, ?2, '\"stopped\"', 7)";
+            old.execute(sql, [name, stored.as_str()]).unwrap();
+        }
+        old.execute("DELETE FROM sandboxes WHERE name = 'gone'", []).unwrap();
+        // The files as a killed server leaves them, with the log.
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("registry.db");
+        for suffix in ["", "-wal"] {
+            let to = beside(&path, suffix);
+            std::fs::copy(lived.path().join(format!("registry.db{suffix}")), &to).unwrap();
+            std::fs::set_permissions(&to, PermissionsExt::from_mode(0o644)).unwrap();
+        }
+        drop(old);
+        assert!(holds(dir.path(), "value-of-one") && holds(dir.path(), "value-of-other"));
+        let connection = open(&path).unwrap();
+        for value in ["value-of-one", "value-of-other"] {
+            assert!(!holds(dir.path(), value), "{value}");
+        }
+        let stored: String = connection.query_row("SELECT stored FROM sandboxes", [], |row| row.get(0)).unwrap();
+        assert!(stored.contains("team") && !stored.contains("KEY"), "{stored}");
+        for entry in std::fs::read_dir(dir.path()).unwrap() {
+            let entry = entry.unwrap();
+            assert_eq!(entry.metadata().unwrap().mode() & 0o777, 0o600, "{:?}", entry.path());
+        }
     }
 
     #[test]

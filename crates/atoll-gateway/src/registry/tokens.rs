@@ -46,6 +46,7 @@ impl Registry {
             on_the_device(connection, |connection| connection.execute(sql, [id]).map(|count| count > 0))
         })
         .await
+        .inspect(|_| self.truncate_log_soon())
     }
 
     /// Notes that a token was used.

@@ -5,7 +5,7 @@ use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
 use axum::response::{IntoResponse, Response};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::StatusCode;
-use hyper::header::{CONTENT_TYPE, HOST, HeaderMap, HeaderValue};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::http::request::Parts;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -20,26 +20,14 @@ impl FromRequestParts<App> for Caller {
 
     async fn from_request_parts(parts: &mut Parts, app: &App) -> Result<Self, Error> {
         if app.mode == Mode::Open {
-            refuse_browsers(&parts.headers)?;
+            super::pages::refuse(parts)?;
         }
         let caller = app.auth.caller(&parts.headers)?;
         if let Some(seen) = parts.extensions.get::<super::observe::Seen>() {
-            seen.by(&caller.id);
+            seen.by(&caller);
         }
         Ok(caller)
     }
-}
-
-/// Without tokens, a web page must not be able to use the visitor's own server: neither directly, which a browser says
-/// in `Origin`, nor under a name of its own that it has pointed here.
-fn refuse_browsers(headers: &HeaderMap) -> Result<(), Error> {
-    let host = headers.get(HOST).and_then(|host| host.to_str().ok()).unwrap_or("localhost");
-    let bare = host.rsplit_once(':').map_or(host, |(name, port)| if port.contains(']') { host } else { name });
-    let is_address = bare.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok();
-    if headers.contains_key("origin") || !(bare == "localhost" || is_address) {
-        return Err(Error::Unauthorized { why: "a server without tokens takes no requests from web pages" });
-    }
-    Ok(())
 }
 
 /// The name in a path.

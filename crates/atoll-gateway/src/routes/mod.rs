@@ -2,8 +2,10 @@
 
 mod document;
 pub(crate) mod extract;
+mod leased;
 mod observe;
 mod origins;
+mod pages;
 mod previews;
 mod sandboxes;
 mod server;
@@ -81,6 +83,7 @@ fn around(routes: Router<App>, app: App) -> Router {
         .method_not_allowed_fallback(async |request: Request| Error::MethodNotAllowed {
             method: request.method().to_string(),
         })
+        .layer(from_fn(leased::end_with_token))
         .layer(from_fn(atoll_http::settle))
         .layer(from_fn_with_state(app.origins.clone(), origins::allow))
         .layer(from_fn_with_state(app.clone(), observe::observe))

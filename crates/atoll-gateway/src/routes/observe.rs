@@ -12,7 +12,9 @@ use hyper::header::{HeaderName, HeaderValue};
 
 use crate::Error;
 use crate::app::App;
+use crate::auth::Caller;
 use crate::bridge;
+use crate::lease::Lease;
 use crate::metrics::Kind;
 use crate::preview::is_preview_host;
 
@@ -31,6 +33,7 @@ pub(super) struct Seen(Arc<Mutex<Facts>>);
 #[derive(Debug, Default)]
 struct Facts {
     token: Option<Arc<str>>,
+    lease: Option<Lease>,
     sandbox: Option<SandboxName>,
 }
 
@@ -40,8 +43,15 @@ impl Seen {
     }
 
     /// Who asked.
-    pub(super) fn by(&self, token: &Arc<str>) {
-        self.facts().token = Some(Arc::clone(token));
+    pub(super) fn by(&self, caller: &Caller) {
+        let mut facts = self.facts();
+        facts.token = Some(Arc::clone(&caller.id));
+        facts.lease = Some(caller.lease().clone());
+    }
+
+    /// The lease of the caller's token, once the caller is known.
+    pub(super) fn lease(&self) -> Option<Lease> {
+        self.facts().lease.clone()
     }
 
     /// Which sandbox it is about.

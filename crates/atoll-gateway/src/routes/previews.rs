@@ -128,5 +128,5 @@ pub(super) async fn connect(
 ) -> Result<Response, Error> {
     let port = number(pairs)?;
     caller.must(Verb::Exec, &name)?;
-    preview::connect(&app, &name, port, request).await
+    preview::connect(&app, &caller, &name, port, request).await
 }

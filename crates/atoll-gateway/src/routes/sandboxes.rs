@@ -262,5 +262,5 @@ pub(super) async fn inside(
     request: Request,
 ) -> Result<Response, Error> {
     caller.must(proxy::verb(&request), &name)?;
-    proxy::forward(&app, &name, request).await
+    proxy::forward(&app, &caller, &name, request).await
 }

@@ -126,7 +126,9 @@ pub(super) fn fill(base: &Path) -> io::Result<()> {
         copy::public(&Path::new("/etc").join(name), &base.join("etc").join(name))?;
     }
     for (name, text) in [("passwd", PASSWD), ("group", GROUP), ("nsswitch.conf", NSSWITCH), ("resolv.conf", RESOLV)] {
-        std::fs::write(base.join("etc").join(name), text)?;
+        let path = base.join("etc").join(name);
+        std::fs::write(&path, text)?;
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o644))?;
     }
     if identity::user() == 0 {
         chown(base.join("home/user"), Some(1000), Some(1000))?;
@@ -139,7 +141,7 @@ fn system_entries(base: &Path) -> io::Result<()> {
     for name in SYSTEM {
         let host = Path::new("/").join(name);
         if is_directory(name) {
-            std::fs::create_dir(base.join(name))?;
+            copy::make_directories(&base.join(name))?;
         } else if let Ok(target) = std::fs::read_link(&host) {
             symlink(target, base.join(name))?;
         }

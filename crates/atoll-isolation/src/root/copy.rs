@@ -27,7 +27,7 @@ pub(super) fn public(from: &Path, to: &Path) -> io::Result<()> {
 }
 
 fn directory(from: &Path, to: &Path, mode: u32) -> io::Result<()> {
-    std::fs::create_dir_all(to)?;
+    make_directories(to)?;
     std::fs::set_permissions(to, PermissionsExt::from_mode(mode & 0o755))?;
     for entry in std::fs::read_dir(from)? {
         let entry = entry?;
@@ -37,5 +37,18 @@ fn directory(from: &Path, to: &Path, mode: u32) -> io::Result<()> {
 }
 
 fn parent(to: &Path) -> io::Result<()> {
-    to.parent().map_or(Ok(()), std::fs::create_dir_all)
+    to.parent().map_or(Ok(()), make_directories)
+}
+
+/// Creates a directory and its missing parents with mode 0755, regardless of the umask.
+pub(super) fn make_directories(path: &Path) -> io::Result<()> {
+    if path.as_os_str().is_empty() || path.is_dir() {
+        return Ok(());
+    }
+    parent(path)?;
+    match std::fs::create_dir(path) {
+        // Another process made it meanwhile.
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => Ok(()),
+        made => made.and_then(|()| std::fs::set_permissions(path, PermissionsExt::from_mode(0o755))),
+    }
 }

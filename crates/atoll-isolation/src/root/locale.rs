@@ -5,9 +5,11 @@
 //! none, the base brings one, made from the host's own locale by the host's own tool; without the tool nothing is lost.
 
 use std::hash::{Hash, Hasher};
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::Path;
 use std::process::{Command, Stdio};
+
+use super::copy;
 
 /// What the archive is made from, and with.
 const LOCALE: &str = "/usr/lib/locale/C.utf8";
@@ -41,11 +43,12 @@ pub(super) fn add(base: &Path) {
 fn is_made(base: &Path) -> bool {
     let archive = base.join(ARCHIVE);
     let Some(dir) = archive.parent() else { return false };
-    if std::fs::create_dir_all(dir).is_err() {
+    if copy::make_directories(dir).is_err() {
         return false;
     }
     let mut tool = Command::new(TOOL);
     tool.env_clear().arg("--prefix").arg(base).args(["--add-to-archive", LOCALE]);
     tool.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
-    tool.status().is_ok_and(|status| status.success()) && archive.is_file()
+    let is_made = tool.status().is_ok_and(|status| status.success()) && archive.is_file();
+    is_made && std::fs::set_permissions(&archive, PermissionsExt::from_mode(0o644)).is_ok()
 }

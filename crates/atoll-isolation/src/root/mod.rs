@@ -8,7 +8,10 @@ mod copy;
 mod locale;
 
 use std::io;
+use std::os::unix::fs::{MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
+
+use crate::sys::identity;
 
 /// The system directories, where a host has them as directories. On a merged system only `usr` is one.
 const SYSTEM: [&str; 7] = ["usr", "bin", "sbin", "lib", "lib32", "lib64", "libx32"];
@@ -59,6 +62,7 @@ impl HostRoot {
         if !path.is_dir() {
             make(cache, &path).map_err(|source| RootError { path: path.clone(), source })?;
         }
+        make_private(cache).map_err(|source| RootError { path: cache.to_owned(), source })?;
         let has_something =
             |name: &&String| path.join(name).read_dir().is_ok_and(|mut entries| entries.next().is_some());
         let added_to = system.iter().filter(has_something).cloned().collect();
@@ -70,9 +74,17 @@ fn is_directory(name: &str) -> bool {
     Path::new("/").join(name).symlink_metadata().is_ok_and(|found| found.is_dir())
 }
 
+/// Removes the permissions of other users from the directory of prepared roots. Every user may write to some directories of
+/// a root (`/var/tmp`), and what another user of the host put there would be in every sandbox.
+fn make_private(cache: &Path) -> io::Result<()> {
+    let found = cache.metadata()?;
+    let is_closed = found.mode() & 0o077 == 0 || found.uid() != identity::user();
+    if is_closed { Ok(()) } else { std::fs::set_permissions(cache, PermissionsExt::from_mode(0o700)) }
+}
+
 /// Made under another name, then renamed: whoever sees it sees it whole, and of two makers one wins.
 fn make(cache: &Path, path: &Path) -> io::Result<()> {
-    std::fs::create_dir_all(cache)?;
+    copy::make_directories(cache)?;
     let draft = cache.join(format!(".draft-{}-{:?}", std::process::id(), std::thread::current().id()));
     let made = base::fill(&draft).and_then(|()| std::fs::rename(&draft, path));
     match made {

@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io::Read;
 use std::net::SocketAddr;
+use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -157,7 +158,7 @@ fn read_token(path: &Path) -> Result<Token, Error> {
 }
 
 fn open_log(path: &Path) -> Result<File, Error> {
-    let opened = File::options().append(true).create(true).open(path);
+    let opened = File::options().append(true).create(true).mode(0o600).open(path);
     opened.map_err(|error| failure(&format!("open {}", path.display()), &error))
 }
 

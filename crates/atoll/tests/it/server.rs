@@ -3,10 +3,14 @@
 mod access;
 mod battery;
 mod disk;
+mod hidden;
 mod large_files;
 mod lifecycle;
 mod limits;
 mod load;
+mod narrow;
+mod pages;
+mod revoked;
 mod sockets;
 mod survives;
 mod tls;

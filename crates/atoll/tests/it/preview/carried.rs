@@ -240,3 +240,41 @@ fn a_program_that_hangs_up_is_told_apart_from_one_that_does_not_listen() {
         }
     });
 }
+
+#[test]
+fn a_program_gets_no_token_of_ours_and_no_forged_header_in_any_spelling() {
+    with_app(public(), |server, shown| {
+        let token = server.token.as_str();
+        for form in BOTH {
+            for carried in [
+                format!("authorization: bearer\t{token}"),
+                format!("authorization: Bearer \t {token}"),
+                format!("authorization: Digest a, Bearer {token}"),
+                format!("proxy-authorization: Bearer {token}"),
+                format!("x-api-key: {token}"),
+                format!("sec-websocket-protocol: app, {token}"),
+                format!("cookie: a=1; t={token}"),
+                format!("referer: http://x/?token={token}"),
+            ] {
+                let answer = server.look(shown.at(form, "/echo"), "GET", &[&carried], b"");
+                assert_eq!(answer.status, 200, "{carried}");
+                assert!(!String::from_utf8_lossy(&answer.body).contains(token), "{carried}");
+            }
+            let forged = [
+                "X_Forwarded_For: 6.6.6.6",
+                "x-forwarded_for: 6.6.6.6",
+                "X_Real_IP: 6.6.6.6",
+                "X.Forwarded.For: 6.6.6.6",
+                "X_Atoll_Caller: root",
+                "Client_IP: 6.6.6.6",
+                "Proxy: http://6.6.6.6",
+                "user_id: 7",
+            ];
+            let response = server.look(shown.at(form, "/echo"), "GET", &forged, b"");
+            assert!(!String::from_utf8_lossy(&response.body).contains("6.6.6.6"), "{response:?}");
+            assert_eq!((response.seen("x_atoll_caller"), response.seen("user_id").as_deref()), (None, Some("7")));
+            let refused = server.get(shown.at(form, &format!("/echo?token={token}")));
+            assert_eq!((refused.status, refused.code().as_str()), (400, "VALIDATION_FAILED"));
+        }
+    });
+}

@@ -82,9 +82,13 @@ fn trailers_go_both_ways() {
             assert!(text.contains("trailer: x-sum\r\n") && text.ends_with("0\r\nx-sum: 42\r\n\r\n"), "{text}");
 
             let mut stream = server.preview_stream();
-            let head = ["transfer-encoding: chunked", "trailer: x-sum", "connection: close"];
+            let head =
+                ["transfer-encoding: chunked", "trailer: x-sum, x_forwarded_for, x-real-ip", "connection: close"];
             send(&mut stream, &shown.at(form, "/upload"), "PUT", &head, b"");
-            stream.write_all(b"4\r\nbody\r\n0\r\nx-sum: 42\r\n\r\n").unwrap();
+            // Forwarding headers are removed from trailers as well.
+            let trailers =
+                "x-sum: 42\r\nx_forwarded_for: 6.6.6.6\r\nx-real-ip: 6.6.6.6\r\nx-forwarded-for: 6.6.6.6\r\n";
+            stream.write_all(format!("4\r\nbody\r\n0\r\n{trailers}\r\n").as_bytes()).unwrap();
             let told = read_answer(&mut BufReader::new(stream), "PUT").json();
             assert_eq!((&told["bytes"], &told["trailers"]), (&4.into(), &serde_json::json!(["x-sum: 42"])));
 
