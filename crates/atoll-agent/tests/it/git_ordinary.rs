@@ -37,7 +37,7 @@ fn repositories_that_users_made_are_read_and_changed() {
             ("worktree", "git clone -q /tmp/srv/repo.git m && cd m && git worktree add -q ../a -b wt"),
             (
                 "worktree config",
-                "cd m && git config extensions.worktreeConfig true && git worktree add -q ../a -b wt2 && \
+                "cd m && git worktree prune && git config extensions.worktreeConfig true && git worktree add -q ../a -b wt2 && \
                 cd ../a && git config --worktree user.name me",
             ),
             (
@@ -69,7 +69,7 @@ fn repositories_that_users_made_are_read_and_changed() {
             assert_eq!(log[0].commit, made.commit, "{name}");
             let checkout = GitCheckoutRequest {
                 path: "a".into(),
-                target: format!("t-{}", made.commit),
+                target: format!("topic/{}", name.replace(' ', "-")),
                 create: true,
                 from: None,
                 user: None,

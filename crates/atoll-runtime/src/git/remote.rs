@@ -139,7 +139,7 @@ fn transports(given: Option<&GitCredentials>, ends: &[Location], name: &str) -> 
         None => Ok(Transports::HttpAndLocal),
         Some(_) if ends.iter().all(|end| *end == Location::Http) => Ok(Transports::Http),
         Some(_) => Err(Error::invalid(format!(
-            "credentials: `{}` is not an http:// or https:// address, so they would be for nobody; leave them out",
+            "credentials: `{}` is not an http:// or https:// address, and no other gets credentials; leave them out",
             name.escape_debug()
         ))),
     }

@@ -5,7 +5,7 @@
 
 /// The environment of git, as arguments of `env`.
 ///
-/// `HOME` is a path that nobody can create files below: git and curl look there for `.gitconfig` and `.netrc`.
+/// `HOME` is not a directory, so no file can be created below it: git and curl look there for `.gitconfig` and `.netrc`.
 /// `GIT_ALLOW_PROTOCOL` overrides every `protocol.*` key of a repository. `GIT_NO_LAZY_FETCH` (git 2.44) keeps a partial
 /// clone from fetching in calls that need no remote; for an older git `GIT_ALLOW_PROTOCOL` does the same.
 macro_rules! environment {
