@@ -176,6 +176,10 @@ const ADVICE: &[(ErrorCode, &str)] = &[
     (ErrorCode::GitNotAvailable, "Install git inside."),
     (ErrorCode::GitFailed, "The message has git's own words."),
     (ErrorCode::GitAuthenticationFailed, "Give `credentials` for this server: a name, and a password or token."),
+    (
+        ErrorCode::GitConfigRefused,
+        "Remove the key inside (`git config --unset-all KEY`), or run git as a command inside.",
+    ),
     (ErrorCode::GitTimeout, "Give it more time (`timeout_ms`), or fetch less (`depth`)."),
     (ErrorCode::DiskFull, "Make room on the disk that holds Atoll's state. What was refused was not done."),
     (ErrorCode::DiskReadOnly, "Mount the disk for writing; the kernel's log says why it is not."),

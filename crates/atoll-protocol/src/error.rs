@@ -120,6 +120,7 @@ codes! {
     GitNotAvailable = 501, "The sandbox has no git.";
     GitFailed = 409, "Git says no; the message has its words.";
     GitAuthenticationFailed = 403, "The remote refuses the credentials, or asks for some and none were given.";
+    GitConfigRefused = 409, "The repository's configuration sets a key that could run a program or redirect a transfer; the message names it.";
     GitTimeout = 408, "Git took longer than it may, and was ended.";
     DiskFull = 507, "There is no room on the disk.";
     DiskReadOnly = 507, "The disk takes no writes.";

@@ -271,6 +271,9 @@ export class GitFailedError extends RefusedError {}
 /** The server refused with `GIT_AUTHENTICATION_FAILED`. */
 export class GitAuthenticationFailedError extends RefusedError {}
 
+/** The server refused with `GIT_CONFIG_REFUSED`. */
+export class GitConfigRefusedError extends RefusedError {}
+
 /** The server refused with `GIT_TIMEOUT`. */
 export class GitTimeoutError extends RefusedError {}
 
@@ -373,6 +376,7 @@ export const byCode: Readonly<Record<string, typeof RefusedError>> = {
   GIT_NOT_AVAILABLE: GitNotAvailableError,
   GIT_FAILED: GitFailedError,
   GIT_AUTHENTICATION_FAILED: GitAuthenticationFailedError,
+  GIT_CONFIG_REFUSED: GitConfigRefusedError,
   GIT_TIMEOUT: GitTimeoutError,
   DISK_FULL: DiskFullError,
   DISK_READ_ONLY: DiskReadOnlyError,

@@ -299,6 +299,12 @@ pub enum Error {
         /// In git's words.
         why: String,
     },
+    /// A key of the repository's configuration is not on the list of keys that git may read in these calls.
+    #[error("the repository's configuration sets `{key}`, which is not on the list of harmless keys: git was not run")]
+    GitConfigRefused {
+        /// The key, in lower case but for its subsection.
+        key: String,
+    },
     /// It took too long.
     #[error("git took longer than it may, and was ended")]
     GitTimeout,

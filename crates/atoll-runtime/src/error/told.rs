@@ -52,6 +52,7 @@ impl Error {
             Self::GitNotAvailable => ErrorCode::GitNotAvailable,
             Self::GitFailed { .. } => ErrorCode::GitFailed,
             Self::GitAuthenticationFailed { .. } => ErrorCode::GitAuthenticationFailed,
+            Self::GitConfigRefused { .. } => ErrorCode::GitConfigRefused,
             Self::GitTimeout => ErrorCode::GitTimeout,
             Self::Internal { .. } => ErrorCode::Internal,
         }
@@ -103,6 +104,11 @@ impl Error {
             Self::GitAuthenticationFailed { .. } => {
                 Some("give `credentials` for this server: a name, and a password or token".to_owned())
             }
+            Self::GitConfigRefused { .. } => Some(
+                "remove the key inside (git config --unset-all KEY), or run git as a command inside; docs/git.md has the \
+                 list"
+                .to_owned(),
+            ),
             Self::GitTimeout => Some("give it more time (`timeout_ms`), or fetch less (`depth`)".to_owned()),
             Self::WatchLimit { .. } => Some("delete a watch that is not needed any more".to_owned()),
             Self::LimitUnavailable { hint, .. }

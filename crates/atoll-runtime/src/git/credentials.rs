@@ -1,8 +1,9 @@
-//! Credentials on their way to git: one server, one answer, through a pipe.
+//! Credentials on their way to git: one server, one answer, through a pipe that no other program inherits.
 //!
-//! Git asks a helper when a server wants to know who one is. The helper is a line of shell that reads what the agent put
-//! into the pipe behind descriptor 9. It is configured for one server alone, so whatever a repository or a redirect says,
-//! git asks it for no other; and what was read once is not there a second time.
+//! Git runs a helper when a server requests credentials. The helper is a line of shell. The pipe that the agent filled is
+//! a descriptor of the script around git, closed for git and everything that git starts; the helper opens it by its path
+//! below `/proc`. It is configured for one server alone, so git runs it for no other, whatever a repository or a redirect
+//! says. The pipe can be read once.
 
 use atoll_protocol::GitCredentials;
 use bytes::Bytes;
@@ -10,8 +11,8 @@ use bytes::Bytes;
 use super::invocation::Invocation;
 use crate::Error;
 
-/// Answers the first question with what is in the pipe, and is silent about everything else (`store`, `erase`).
-const HELPER: &str = "!f() { test \"$1\" = get && cat <&9; }; f";
+/// Answers the first `get` with the content of the pipe, and ignores `store` and `erase`. `script` sets the variable.
+const HELPER: &str = "!f() { test \"$1\" = get && cat <\"$ATOLL_CREDENTIALS\"; }; f";
 
 /// What the helper will say.
 pub(super) struct Secret(Bytes, String);
@@ -24,7 +25,7 @@ pub(super) fn attach(
 ) -> Result<(Invocation, Option<Secret>), Error> {
     let Some(given) = given else { return Ok((git, None)) };
     let server = match (&given.server, url) {
-        (Some(server), _) => origin(server),
+        (Some(server), _) => origin(server).map(|origin| origin + &path_of(server)),
         (None, Some(url)) => origin(url),
         (None, None) => return Err(Error::invalid("credentials.server: say which server may have them")),
     };
@@ -47,6 +48,21 @@ fn origin(url: &str) -> Option<String> {
     let plain = |byte: u8| byte.is_ascii_alphanumeric() || b".-:[]_".contains(&byte);
     let known = scheme == "https" || scheme == "http";
     (known && !host.is_empty() && host.bytes().all(plain)).then(|| format!("{scheme}://{host}"))
+}
+
+/// The path of an address, which git compares with the start of the remote's path. Escapes everything that the key of a
+/// setting cannot hold; git decodes it.
+fn path_of(url: &str) -> String {
+    let path = url.split_once("://").and_then(|(_, rest)| rest.find('/').map(|slash| &rest[slash..]));
+    let mut escaped = String::new();
+    for byte in path.unwrap_or_default().trim_end_matches('/').bytes() {
+        if byte.is_ascii_alphanumeric() || b"/-._~%".contains(&byte) {
+            escaped.push(char::from(byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    escaped
 }
 
 impl Secret {
@@ -77,6 +93,13 @@ mod tests {
         for bad in ["example.org", "ssh://example.org", "https://", "https://a@b/c", "https://a\"b", "ext::sh"] {
             assert_eq!(origin(bad), None, "{bad}");
         }
+    }
+
+    #[test]
+    fn a_path_limits_the_server() {
+        assert_eq!(path_of("https://example.org"), "");
+        assert_eq!(path_of("https://example.org/"), "");
+        assert_eq!(path_of("https://example.org/team/a=b c.git/"), "/team/a%3Db%20c.git");
     }
 
     #[test]

@@ -1,8 +1,10 @@
-//! One call of git: its arguments, and everything that keeps a repository from running something of its own.
+//! One call of git: its arguments, its settings, the transports that it may use, and the script that runs it.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
+use std::path::PathBuf;
 use std::time::Duration;
 
+use super::script;
 use crate::Error;
 use crate::command::{Background, Command, Stdin};
 
@@ -12,22 +14,9 @@ const PATH: &str = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 /// The code by which a shell says that there is no such program.
 pub(super) const NOT_THERE: i32 = 127;
 
-/// Puts standard input, from which a helper may ask for credentials, out of git's own reach, and forgets every variable:
-/// a proxy is not asked, either. The way out is the sandbox's own, whose rules need no variable; where it looks into TLS,
-/// its authority is trusted by the file that it put there.
-///
-/// Descriptor 9 is the highest that every shell knows how to write.
-const SCRIPT: &str = "exec 9<&0 </dev/null
-PATH=$1; shift
-command -v git >/dev/null || exit 127
-trust=; test -r /etc/atoll-ca-bundle.pem && trust=GIT_SSL_CAINFO=/etc/atoll-ca-bundle.pem
-exec env -i $trust PATH=\"$PATH\" HOME=/nonexistent LC_ALL=C.UTF-8 TMPDIR=/tmp \
-GIT_CONFIG_NOSYSTEM=1 GIT_CONFIG_SYSTEM=/dev/null GIT_CONFIG_GLOBAL=/dev/null GIT_ATTR_NOSYSTEM=1 \
-GIT_TERMINAL_PROMPT=0 GIT_ASKPASS= SSH_ASKPASS= GIT_PAGER=cat GIT_EDITOR=: GIT_SSH_COMMAND=false \
-GIT_OPTIONAL_LOCKS=0 GIT_PROTOCOL_FROM_USER=0 \"$@\"";
-
-/// What a repository's configuration may not say.
-const FIXED: &[&str] = &[
+/// What a repository's configuration may not say. Keys that are more specific than one of these, as
+/// `http.https://host.proxy` is more specific than `http.proxy`, would win over it: `config` refuses them.
+pub(super) const FIXED: &[&str] = &[
     // Nothing is run because something happened or is looked at.
     "core.hooksPath=/dev/null",
     "core.fsmonitor=false",
@@ -51,20 +40,19 @@ const FIXED: &[&str] = &[
     // Helpers of others are forgotten; ours comes behind them.
     "credential.helper=",
     "credential.useHttpPath=false",
-    // Only what asks over HTTP, or looks at a directory. `ext::` is a command line, ssh needs keys and a program.
-    "protocol.allow=never",
-    "protocol.http.allow=always",
-    "protocol.https.allow=always",
-    "protocol.file.allow=always",
     // Credentials go where they were sent, and nowhere else.
     "http.followRedirects=initial",
     "http.sslVerify=true",
+    "http.proxy=",
     "http.emptyAuth=false",
     "http.cookieFile=",
     "http.saveCookies=false",
+    // Git would run another git in a submodule, with the configuration of that submodule alone.
     "submodule.recurse=false",
     "fetch.recurseSubmodules=false",
     "push.recurseSubmodules=no",
+    "diff.ignoreSubmodules=dirty",
+    "diff.submodule=short",
     "advice.detachedHead=false",
 ];
 
@@ -73,44 +61,92 @@ const TIMEOUT: Duration = Duration::from_secs(600);
 /// The longest that may be asked for.
 const TIMEOUT_MAX: Duration = Duration::from_secs(24 * 3600);
 
+/// The transports that git may use. `ext::` is a command line, and ssh needs keys and a program: neither is ever allowed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Transports {
+    /// None at all: the call is about one repository.
+    None,
+    /// HTTP and HTTPS. The only ones of a call with credentials: others start programs.
+    Http,
+    /// HTTP, HTTPS and directories of the sandbox.
+    HttpAndLocal,
+}
+
+impl Transports {
+    /// As `GIT_ALLOW_PROTOCOL` lists them. An empty list would do for none, but is easily taken for an unset variable.
+    fn list(self) -> &'static str {
+        match self {
+            Self::None => "none",
+            Self::Http => "http:https",
+            Self::HttpAndLocal => "http:https:file",
+        }
+    }
+}
+
 /// A call of git in the making.
 #[derive(Debug, Clone)]
 pub(super) struct Invocation {
-    cwd: Option<String>,
+    cwd: Option<PathBuf>,
     user: Option<String>,
+    script: &'static str,
+    /// What the script takes before git's own arguments.
+    parameters: Vec<OsString>,
+    transports: Transports,
     settings: Vec<String>,
-    arguments: Vec<String>,
+    arguments: Vec<OsString>,
     ended: bool,
     timeout: Duration,
+    /// The configuration that [`script::TRANSFER`] reads.
+    pub(super) snapshot: Vec<u8>,
+    /// Whether standard input is a pipe: for a snapshot, for credentials, or for both.
     pub(super) with_input: bool,
 }
 
 impl Invocation {
-    pub(super) fn new(cwd: Option<String>, user: Option<String>) -> Self {
-        let settings = FIXED.iter().map(|&setting| setting.to_owned()).collect();
-        Self { cwd, user, settings, arguments: Vec::new(), ended: false, timeout: TIMEOUT, with_input: false }
+    pub(super) fn new(cwd: Option<PathBuf>, user: Option<String>) -> Self {
+        Self {
+            cwd,
+            user,
+            script: script::PLAIN,
+            parameters: Vec::new(),
+            transports: Transports::None,
+            settings: FIXED.iter().map(|&setting| setting.to_owned()).collect(),
+            arguments: Vec::new(),
+            ended: false,
+            timeout: TIMEOUT,
+            snapshot: Vec::new(),
+            with_input: false,
+        }
+    }
+
+    /// Runs another script, with these parameters before git's arguments.
+    pub(super) fn by(mut self, script: &'static str, parameters: Vec<OsString>) -> Self {
+        self.script = script;
+        self.parameters = parameters;
+        self
+    }
+
+    /// Lets git use these transports.
+    pub(super) fn transports(mut self, transports: Transports) -> Self {
+        self.transports = transports;
+        self
     }
 
     /// Our own words.
     pub(super) fn arguments<'a>(mut self, words: impl IntoIterator<Item = &'a str>) -> Self {
-        self.arguments.extend(words.into_iter().map(str::to_owned));
+        self.arguments.extend(words.into_iter().map(OsString::from));
+        self
+    }
+
+    /// An argument that was made here, of any bytes.
+    pub(super) fn argument(mut self, word: impl Into<OsString>) -> Self {
+        self.arguments.push(word.into());
         self
     }
 
     /// One more setting.
     pub(super) fn setting(mut self, setting: String) -> Self {
         self.settings.push(setting);
-        self
-    }
-
-    /// Switches off programs through which content would go in and out (`filter.NAME.clean`), given as git lists them.
-    pub(super) fn without_filters(mut self, names: &[u8]) -> Self {
-        for name in names.split(|&byte| byte == 0).filter(|name| !name.is_empty()) {
-            // A name that is no text cannot be given to git again; nor would git run what it names by it.
-            let Ok(name) = std::str::from_utf8(name) else { continue };
-            let value = if name.ends_with(".required") { "false" } else { "" };
-            self.settings.push(format!("{name}={value}"));
-        }
         self
     }
 
@@ -126,10 +162,12 @@ impl Invocation {
         Ok(self)
     }
 
-    /// A word of the caller's that names something: never an option.
-    pub(super) fn name(mut self, word: &str) -> Result<Self, Error> {
-        if word.is_empty() || word.starts_with('-') || word.contains(['\0', '\n']) {
-            return Err(Error::invalid(format!("`{}` names nothing in a repository", word.escape_debug())));
+    /// A word of the caller's, or of the repository's configuration, that names something: never an option.
+    pub(super) fn name(mut self, word: impl AsRef<OsStr>) -> Result<Self, Error> {
+        let word = word.as_ref();
+        let bytes = word.as_encoded_bytes();
+        if bytes.is_empty() || bytes.starts_with(b"-") || bytes.contains(&0) || bytes.contains(&b'\n') {
+            return Err(Error::invalid(format!("`{}` names nothing in a repository", bytes.escape_ascii())));
         }
         self.arguments.push(word.to_owned());
         Ok(self)
@@ -148,12 +186,28 @@ impl Invocation {
         if paths.iter().any(|path| path.is_empty() || path.contains('\0')) {
             return Err(Error::invalid("paths: one of them cannot be"));
         }
+        self = self.end_options();
+        self.arguments.extend(paths.iter().map(|path| format!(":(literal){path}").into()));
+        Ok(self)
+    }
+
+    /// Leaves out these paths, counted from the top of the worktree.
+    pub(super) fn except(mut self, paths: &[OsString]) -> Self {
+        self = self.end_options();
+        for path in paths {
+            let mut pathspec = OsString::from(":(exclude,top,literal)");
+            pathspec.push(path);
+            self.arguments.push(pathspec);
+        }
+        self
+    }
+
+    fn end_options(mut self) -> Self {
         if !self.ended {
-            self.arguments.push("--".to_owned());
+            self.arguments.push("--".into());
             self.ended = true;
         }
-        self.arguments.extend(paths.iter().map(|path| format!(":(literal){path}")));
-        Ok(self)
+        self
     }
 
     pub(super) fn timeout(mut self, millis: Option<u64>) -> Self {
@@ -163,19 +217,31 @@ impl Invocation {
 
     /// As a command like any other.
     pub(super) fn command(&self) -> Command {
-        let mut argv: Vec<OsString> =
-            ["/bin/sh", "-c", SCRIPT, "atoll-git", PATH, "git"].into_iter().map(OsString::from).collect();
-        argv.extend(self.settings.iter().flat_map(|setting| ["-c".into(), setting.into()]));
-        argv.extend(["--no-pager".into(), "--no-replace-objects".into()]);
-        argv.extend(self.arguments.iter().map(OsString::from));
+        let mut argv: Vec<OsString> = ["/bin/sh", "-c", self.script, "atoll-git", PATH, self.transports.list()]
+            .into_iter()
+            .map(OsString::from)
+            .collect();
+        argv.extend(self.parameters.iter().cloned());
+        if self.script != script::INSPECT {
+            argv.extend(self.settings.iter().flat_map(|setting| ["-c".into(), setting.into()]));
+            argv.extend(["--no-pager".into(), "--no-replace-objects".into()]);
+            argv.extend(self.arguments.iter().cloned());
+        }
         let mut command = Command::argv(argv);
-        command.cwd = self.cwd.clone().map(Into::into);
+        command.cwd.clone_from(&self.cwd);
         command.user.clone_from(&self.user);
         command.stdin = if self.with_input { Stdin::Pipe } else { Stdin::Closed };
         command.timeout = Some(self.timeout);
         command.background = Background::Kill;
         command
     }
+}
+
+/// The command line by which git starts the other side of a local transport. Git would run it without our settings, with
+/// the configuration of the other repository: its hooks, and for a partial clone the program of its remote.
+pub(super) fn other_side(program: &str) -> String {
+    let settings: String = FIXED.iter().map(|setting| format!("-c '{setting}' ")).collect();
+    format!("GIT_ALLOW_PROTOCOL={} git {settings}{program}", Transports::None.list())
 }
 
 #[cfg(test)]
@@ -188,13 +254,13 @@ mod tests {
         for bad in ["--upload-pack=evil", "-x", "", "a\nb", "a\0b"] {
             assert!(git().name(bad).is_err(), "{bad:?}");
         }
-        let paths = git().paths(&["--exec=evil".into()]).unwrap();
-        assert_eq!(paths.arguments, ["--", ":(literal)--exec=evil"]);
+        let paths = git().paths(&["--exec=evil".into()]).unwrap().except(&["sub".into()]);
+        assert_eq!(paths.arguments, ["--", ":(literal)--exec=evil", ":(exclude,top,literal)sub"]);
     }
 
     #[test]
-    fn filters_are_switched_off_by_name() {
-        let git = Invocation::new(None, None).without_filters(b"filter.lfs.clean\0filter.lfs.required\0");
-        assert!(git.settings.ends_with(&["filter.lfs.clean=".into(), "filter.lfs.required=false".into()]));
+    fn settings_survive_the_quotes_of_a_shell() {
+        assert!(FIXED.iter().all(|setting| !setting.contains('\'')), "other_side puts them between quotes");
+        assert!(other_side("receive-pack").contains("-c 'core.hooksPath=/dev/null' "));
     }
 }

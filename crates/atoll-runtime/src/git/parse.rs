@@ -116,6 +116,27 @@ fn commit(fields: &[&str]) -> Option<GitCommitInfo> {
     })
 }
 
+/// `ls-files --stage -z`: the paths of submodules, whose mode is 160000.
+pub(super) fn submodules(bytes: &[u8]) -> Vec<&[u8]> {
+    let entries = bytes.split(|&byte| byte == 0).filter(|entry| entry.starts_with(b"160000 "));
+    let mut paths: Vec<&[u8]> = entries.filter_map(|entry| entry.splitn(2, |&byte| byte == b'\t').nth(1)).collect();
+    // A conflict has an entry for each side.
+    paths.dedup();
+    paths
+}
+
+/// `FETCH_HEAD`: the commits to merge. Each line has a commit, a mark if it is not one of them, and a description.
+pub(super) fn to_merge(bytes: &[u8]) -> Vec<String> {
+    let text = String::from_utf8_lossy(bytes);
+    let line = |line: &str| {
+        let (commit, rest) = line.split_once('\t')?;
+        let wanted =
+            rest.starts_with('\t') && commit.bytes().all(|byte| byte.is_ascii_hexdigit()) && !commit.is_empty();
+        wanted.then(|| commit.to_owned())
+    };
+    text.lines().filter_map(line).collect()
+}
+
 /// `push --porcelain`: a flag, `from:to` and words, with tabs between.
 pub(super) fn pushed(bytes: &[u8]) -> Vec<GitPushedRef> {
     let text = String::from_utf8_lossy(bytes);
@@ -155,6 +176,19 @@ mod tests {
         );
         assert_eq!(status.entries[1].from.as_deref(), Some("old"));
         assert!(super::status(b"1 x\0").is_none() && super::status(b"nonsense\0").is_none());
+    }
+
+    #[test]
+    fn submodules_are_found_by_their_mode() {
+        let listed = b"100644 aa 0\tfile\x00160000 bb 0\tsub dir\x00160000 cc 2\tx\xff\ty\x00160000 cc 3\tx\xff\ty\0";
+        assert_eq!(submodules(listed), [&b"sub dir"[..], b"x\xff\ty"]);
+    }
+
+    #[test]
+    fn commits_to_merge_are_those_without_a_mark() {
+        let fetched =
+            b"abc1\t\tbranch 'main' of x\nabc2\tnot-for-merge\tbranch 'other' of x\n-x\t\tbranch\n\t\tbranch\n";
+        assert_eq!(to_merge(fetched), ["abc1"]);
     }
 
     #[test]

@@ -1,23 +1,36 @@
 //! What git does with other repositories: clone, pull, push.
+//!
+//! A pull is a fetch and a fast-forward. The fetch, and a push, run with a private git directory (`script::TRANSFER`), so
+//! that the configuration they read is the one that was checked. A clone with credentials runs in one as well.
 
-use atoll_protocol::{GitCheckedOut, GitCloneRequest, GitCloned, GitPullRequest, GitPulled, GitPushRequest, GitPushed};
+use std::ffi::{OsStr, OsString};
 
-use super::invocation::Invocation;
+use atoll_protocol::{
+    GitCheckedOut, GitCloneRequest, GitCloned, GitCredentials, GitPullRequest, GitPulled, GitPushRequest, GitPushed,
+    GitPushedRef,
+};
+
+use super::invocation::{Invocation, Transports, other_side};
+use super::location::{self, Direction, Location};
 use super::progress::Progress;
-use super::{Git, credentials, parse};
+use super::repository::Repository;
+use super::{Git, credentials, parse, script};
 use crate::Error;
 
 impl Git {
     /// Fetches a repository.
     pub async fn clone(&self, request: &GitCloneRequest, progress: Option<Progress>) -> Result<GitCloned, Error> {
-        check_url(&request.url)?;
+        location::check_url(&request.url)?;
         let path = match &request.path {
             Some(path) => path.clone(),
-            None => named_like(&request.url)?,
+            None => location::named_like(&request.url)?,
         };
         let path = self.directory(&path)?;
-        let mut git = Invocation::new(None, self.user.clone()).timeout(request.timeout_ms);
+        let from = [Location::of(OsStr::new(&request.url))];
+        let transports = transports(request.credentials.as_ref(), &from, &request.url)?;
+        let mut git = Invocation::new(None, self.user.clone()).timeout(request.timeout_ms).transports(transports);
         git = git.arguments(["clone", "--progress", "--no-recurse-submodules", "--template="]);
+        git = pinned(git, &from, Direction::Fetch);
         if let Some(branch) = &request.branch {
             git = git.arguments(["--branch"]).name(branch)?;
         }
@@ -26,108 +39,120 @@ impl Git {
             git = git.arguments([depth.as_str(), "--no-shallow-submodules"]);
         }
         let (git, secret) = credentials::attach(git, request.credentials.as_ref(), Some(&request.url))?;
-        let git = git.arguments(["--"]).name(&request.url)?.arguments([path.as_str()]);
+        let (checkout, git) = match &secret {
+            Some(_) => (true, git.arguments(["--no-checkout"]).by(script::CLONE, vec![path.clone().into()])),
+            None => (false, git),
+        };
+        let git = git.arguments(["--"]).name(&request.url)?;
+        let git = if checkout { git } else { git.argument(&path) };
         self.run_told(git, secret.as_ref(), progress, &[0]).await?;
-        let GitCheckedOut { branch, commit } = self.head(&path).await?;
+        let repository = self.inspect(&path).await?;
+        let GitCheckedOut { branch, commit } = self.head(&repository).await?;
+        if checkout && commit.is_some() {
+            let git = repository.git().timeout(request.timeout_ms).arguments(["read-tree", "-m", "-u", "HEAD"]);
+            self.run(git, None).await?;
+        }
         Ok(GitCloned { path, branch, commit })
     }
 
     /// Fetches what is new, and goes on to it if nothing of ours is in the way.
     pub async fn pull(&self, request: &GitPullRequest, progress: Option<Progress>) -> Result<GitPulled, Error> {
-        let before = self.head(&request.path).await?.commit;
-        let git = self.at(&request.path).await?.timeout(request.timeout_ms);
-        let (git, secret) = credentials::attach(git, request.credentials.as_ref(), None)?;
-        // Only forwards: a merge would run what the repository says, and may need somebody to decide.
-        let git = git.arguments(["pull", "--progress", "--ff-only", "--no-rebase", "--no-recurse-submodules"]);
-        let git = match (&request.remote, &request.branch) {
-            (None, None) => git,
-            (remote, branch) => git.name(remote.as_deref().unwrap_or("origin"))?.revision(branch.as_deref())?,
+        let repository = self.inspect(&request.path).await?;
+        let before = self.head(&repository).await?.commit;
+        let remote = match (&request.remote, &request.branch) {
+            (Some(remote), _) => remote.into(),
+            (None, Some(_)) => OsString::from("origin"),
+            (None, None) => repository.default_remote(),
         };
-        self.run_told(git, secret.as_ref(), progress, &[0]).await?;
-        let commit = self.head(&request.path).await?.commit;
+        let from = location::of_remote(&repository.config, &remote, Direction::Fetch);
+        let transports = transports(request.credentials.as_ref(), &from, &remote.to_string_lossy())?;
+        let git = repository.transfer(transports)?.timeout(request.timeout_ms);
+        let (git, secret) = credentials::attach(git, request.credentials.as_ref(), None)?;
+        let git = git.arguments(["fetch", "--progress", "--no-recurse-submodules"]);
+        let git = pinned(git, &from, Direction::Fetch).name(&remote)?.revision(request.branch.as_deref())?;
+        let fetched = self.run_told(git, secret.as_ref(), progress, &[0]).await?;
+        let commits = parse::to_merge(&fetched.stdout.head);
+        let [new] = commits.as_slice() else {
+            return Err(Error::GitFailed {
+                why: format!("{} branches of the remote to pull, and not one: say which (`branch`)", commits.len()),
+            });
+        };
+        // Only forwards: a merge would run what the repository says, and may need somebody to decide.
+        let git = repository.git_at_top().timeout(request.timeout_ms);
+        self.run(git.arguments(["merge", "--ff-only", "--no-stat", "--quiet", new]), None).await?;
+        let commit = self.head(&repository).await?.commit;
         Ok(GitPulled { updated: commit != before, commit })
     }
 
     /// Sends commits.
     pub async fn push(&self, request: &GitPushRequest, progress: Option<Progress>) -> Result<GitPushed, Error> {
+        let repository = self.inspect(&request.path).await?;
         let branch = match &request.branch {
             Some(branch) => branch.clone(),
-            None => self.head(&request.path).await?.branch.ok_or_else(|| {
+            None => self.head(&repository).await?.branch.ok_or_else(|| {
                 Error::invalid("branch: a commit is checked out and no branch, so say which one to push")
             })?,
         };
-        let git = self.at(&request.path).await?.timeout(request.timeout_ms);
-        let (git, secret) = credentials::attach(git, request.credentials.as_ref(), None)?;
-        let mut git = git.arguments(["push", "--progress", "--porcelain", "--no-verify", "--no-signed"]);
-        if request.set_upstream {
-            git = git.arguments(["--set-upstream"]);
+        let remote = request.remote.as_deref().unwrap_or("origin");
+        let to = location::of_remote(&repository.config, OsStr::new(remote), Direction::Push);
+        let transports = transports(request.credentials.as_ref(), &to, remote)?;
+        for location in &to {
+            if let Location::Local(path) = location {
+                self.inspect_target(&repository, path.clone()).await?;
+            }
         }
+        let git = repository.transfer(transports)?.timeout(request.timeout_ms);
+        let (git, secret) = credentials::attach(git, request.credentials.as_ref(), None)?;
+        let git = git.arguments(["push", "--progress", "--porcelain", "--no-verify", "--no-signed"]);
+        let mut git = pinned(git, &to, Direction::Push);
         if request.force {
             git = git.arguments(["--force-with-lease"]);
         }
-        let git = git.name(request.remote.as_deref().unwrap_or("origin"))?.name(&branch)?;
+        let git = git.name(remote)?.name(&branch)?;
         let output = self.run_told(git, secret.as_ref(), progress, &[0]).await?;
-        Ok(GitPushed { refs: parse::pushed(&output.stdout.head) })
+        let refs = parse::pushed(&output.stdout.head);
+        if request.set_upstream {
+            self.follow(&repository, remote, &refs).await?;
+        }
+        Ok(GitPushed { refs })
     }
-}
 
-/// What can be fetched without a shell, a key or a password in the address.
-fn check_url(url: &str) -> Result<(), Error> {
-    let refuse = |why: &str| Err(Error::invalid(format!("url: {why}")));
-    if url.contains(['\0', '\n', '\r']) || url.starts_with('-') {
-        return refuse("cannot be");
-    }
-    let Some((scheme, rest)) = url.split_once("://") else {
-        return if url.starts_with('/') {
-            Ok(())
-        } else {
-            refuse("must be https://, http://, file:// or an absolute path")
-        };
-    };
-    match scheme {
-        "https" | "http" => {
-            if rest.split('/').next().is_some_and(|host| host.contains('@')) {
-                return refuse("has a name or a password in it, which git would keep; give them as `credentials`");
+    /// Makes branches follow what they were pushed to. `git push --set-upstream` would write that into the private
+    /// configuration.
+    async fn follow(&self, repository: &Repository, remote: &str, refs: &[GitPushedRef]) -> Result<(), Error> {
+        for (branch, to) in
+            refs.iter().filter_map(|pushed| Some((pushed.from.strip_prefix("refs/heads/")?, &pushed.to)))
+        {
+            for (name, value) in [("remote", remote), ("merge", to)] {
+                let key = format!("branch.{branch}.{name}");
+                self.run(repository.git().arguments(["config", "--local", &key, value]), None).await?;
             }
-            Ok(())
         }
-        "file" => Ok(()),
-        _ => refuse("must be https://, http://, file:// or an absolute path"),
+        Ok(())
     }
 }
 
-/// The last name of an address, without `.git`.
-fn named_like(url: &str) -> Result<String, Error> {
-    let last = url.trim_end_matches('/').rsplit('/').next().unwrap_or_default();
-    let last = last.strip_suffix(".git").unwrap_or(last);
-    if last.is_empty() || last == "." || last == ".." || last.contains(':') {
-        return Err(Error::invalid("path: the address does not say how to name the directory"));
+/// The transports of a call. With credentials, only a server can be at the other end: a directory would be opened by
+/// programs of git, next to them.
+fn transports(given: Option<&GitCredentials>, ends: &[Location], name: &str) -> Result<Transports, Error> {
+    match given {
+        None => Ok(Transports::HttpAndLocal),
+        Some(_) if ends.iter().all(|end| *end == Location::Http) => Ok(Transports::Http),
+        Some(_) => Err(Error::invalid(format!(
+            "credentials: `{}` is not an http:// or https:// address, and no other gets credentials; leave them out",
+            name.escape_debug()
+        ))),
     }
-    Ok(last.to_owned())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn addresses_that_run_or_keep_something_are_refused() {
-        for good in ["https://example.org/a.git", "http://127.0.0.1:8000/a", "file:///srv/a", "/srv/a"] {
-            check_url(good).unwrap();
-        }
-        for bad in [
-            "ext::sh -c evil",
-            "ssh://example.org/a",
-            "git@example.org:a/b.git",
-            "git://example.org/a",
-            "https://me:secret@example.org/a",
-            "--upload-pack=evil",
-            "relative/path",
-            "https://a\nb",
-        ] {
-            assert!(check_url(bad).is_err(), "{bad}");
-        }
-        assert_eq!(named_like("https://example.org/a/b.git/").unwrap(), "b");
-        assert!(named_like("https://").is_err());
+/// Says what git starts at the other end of a local transport.
+fn pinned(git: Invocation, ends: &[Location], direction: Direction) -> Invocation {
+    if ends.iter().all(|end| *end == Location::Http) {
+        return git;
     }
+    let option = match direction {
+        Direction::Fetch => format!("--upload-pack={}", other_side("upload-pack")),
+        Direction::Push => format!("--receive-pack={}", other_side("receive-pack")),
+    };
+    git.argument(option)
 }

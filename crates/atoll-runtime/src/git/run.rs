@@ -40,11 +40,10 @@ impl Git {
     ) -> Result<ExecOutput, Error> {
         let process = self.sandbox.start(ProcessSpec::new(git.command())).await.map_err(unreachable_git)?;
         let leash = Leash(Some(process.clone()));
-        if let Some(secret) = secret {
-            // A git that is over already needs none.
-            process.write_stdin(0, secret.answer()).await.ok();
-        }
         if git.with_input {
+            let answer = secret.map(Secret::answer).unwrap_or_default();
+            // A git that is over already needs none.
+            process.write_stdin(0, [&git.snapshot[..], &answer].concat().into()).await.ok();
             process.close_stdin().await.ok();
         }
         if let Some(progress) = progress {

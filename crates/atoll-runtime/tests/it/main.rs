@@ -19,6 +19,7 @@ mod files_are_bounded;
 mod files_are_read_and_written;
 mod files_fail_by_name;
 mod files_races_reach_nothing_else;
+mod git_credentials;
 mod going_away_leaves_nothing;
 mod heavy_kill_trials;
 mod heavy_one_gigabyte;

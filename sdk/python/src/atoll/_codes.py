@@ -31,6 +31,7 @@ __all__ = [
     "FilesystemUnsupportedError",
     "ForbiddenError",
     "GitAuthenticationFailedError",
+    "GitConfigRefusedError",
     "GitFailedError",
     "GitNotAvailableError",
     "GitTimeoutError",
@@ -462,6 +463,10 @@ class GitAuthenticationFailedError(RefusedError):
     """The server refused with `GIT_AUTHENTICATION_FAILED`."""
 
 
+class GitConfigRefusedError(RefusedError):
+    """The server refused with `GIT_CONFIG_REFUSED`."""
+
+
 class GitTimeoutError(RefusedError):
     """The server refused with `GIT_TIMEOUT`."""
 
@@ -568,6 +573,7 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "GIT_NOT_AVAILABLE": GitNotAvailableError,
     "GIT_FAILED": GitFailedError,
     "GIT_AUTHENTICATION_FAILED": GitAuthenticationFailedError,
+    "GIT_CONFIG_REFUSED": GitConfigRefusedError,
     "GIT_TIMEOUT": GitTimeoutError,
     "DISK_FULL": DiskFullError,
     "DISK_READ_ONLY": DiskReadOnlyError,

@@ -319,6 +319,7 @@ ErrorCode = Literal[
     "GIT_NOT_AVAILABLE",
     "GIT_FAILED",
     "GIT_AUTHENTICATION_FAILED",
+    "GIT_CONFIG_REFUSED",
     "GIT_TIMEOUT",
     "DISK_FULL",
     "DISK_READ_ONLY",
