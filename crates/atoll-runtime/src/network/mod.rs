@@ -139,24 +139,37 @@ pub(crate) async fn set_policy(shared: &Arc<Shared>, given: NetworkPolicy) -> Re
     let policy = compile(&given)?;
     let _turn = network.turn().await?;
     let secrets = Arc::clone(&network.state().secrets);
+    let before = network.kept.as_deref().map(kept::read).transpose()?.flatten();
     network.keep(&given, &secrets)?;
-    if policy.is_empty() && network.state().egress.is_none() {
-        // Nothing to open for nothing.
-        network.state().given = given;
-        return Ok(());
-    }
-    let policy = Arc::new(policy);
-    let opened =
-        if network.state().egress.is_none() { Some(open(shared, Arc::clone(&policy), secrets).await?) } else { None };
+    let applied = apply(shared, given, policy, secrets).await;
+    if applied.is_err()
+        && let Some(place) = &network.kept
     {
-        let mut state = network.state();
-        state.given = given;
-        match (&state.egress, opened) {
-            (Some(egress), _) => egress.set_policy(policy).map_err(|error| failed(&error))?,
-            (None, opened) => state.egress = opened,
-        }
+        // The caller gets the first error, which says more than a second one.
+        kept::put_back(place, before).ok();
     }
+    applied?;
     crate::session::discard_spare(shared).await;
+    Ok(())
+}
+
+/// Puts rules into force, and opens egress for the first of them. After an error everything is as it was, so that the caller
+/// can try again.
+async fn apply(shared: &Arc<Shared>, given: NetworkPolicy, policy: Policy, secrets: Arc<Secrets>) -> Result<(), Error> {
+    let network = &shared.network;
+    let policy = Arc::new(policy);
+    let is_open = network.state().egress.is_some();
+    let opened = match (is_open, policy.is_empty()) {
+        (true, _) | (false, true) => None,
+        (false, false) => Some(open(shared, Arc::clone(&policy), secrets).await?),
+    };
+    let mut state = network.state();
+    if opened.is_some() {
+        state.egress = opened;
+    } else if let Some(egress) = &state.egress {
+        egress.set_policy(policy).map_err(|error| failed(&error))?;
+    }
+    state.given = given;
     Ok(())
 }
 
@@ -221,8 +234,15 @@ async fn open(shared: &Arc<Shared>, policy: Arc<Policy>, secrets: Arc<Secrets>) 
     let events = Arc::clone(&network.events);
     let egress = Egress::start(&network.sandbox, sockets, policy, secrets, attribution, events);
     let egress = egress.map_err(|error| failed(&error))?;
-    inside::furnish(&shared.link, egress.authority()).await?;
-    Ok(egress)
+    match inside::furnish(&shared.link, egress.authority()).await {
+        Ok(()) => Ok(egress),
+        Err(error) => {
+            // Its sockets must be closed before the next attempt: the kernel reports refused packets to one socket.
+            drop(tokio::task::spawn_blocking(move || egress.stop()).await);
+            network.state().own.clear();
+            Err(error)
+        }
+    }
 }
 
 async fn sockets(link: &Link) -> Result<(Owners, Sockets), Error> {
