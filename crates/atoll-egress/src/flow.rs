@@ -22,6 +22,7 @@ use crate::events::event;
 use crate::hello::Hello;
 use crate::http::{self, Expected};
 use crate::name::Name;
+use crate::own;
 use crate::policy::{Allowed, Tls};
 use crate::relay;
 use crate::shared::{FIRST_WORDS, Force, Kind, Owner, Shared, addressed, named};
@@ -92,6 +93,7 @@ pub(crate) struct Flow {
 /// Takes a connection that a program within has opened to `destination`.
 pub(crate) async fn serve(shared: Arc<Shared>, stream: TcpStream, peer: SocketAddr, destination: SocketAddr) {
     let owner = shared.attribution.owner(Kind::Tcp, peer, destination);
+    shared.budget.limit(&stream);
     drop(stream.set_nodelay(true));
     if destination.port() == dns::PORT {
         return dns::over_tcp(&shared, stream, &owner).await;
@@ -191,15 +193,19 @@ impl Flow {
     async fn decide_name(&self, force: &Force, client: &mut Client, name: Name) -> Result<Way, Denied> {
         let allowed =
             named(&force.policy, &self.owner, &name, self.port).map_err(|reason| Denied::of(reason, &name))?;
-        let ends_here = allowed.tls == Tls::Ended || force.secrets.are_for(&name, self.port);
-        if allowed.protocols.tcp && !ends_here {
+        // Where a secret goes, only what can be searched for it comes back. At other ports of its host a rule for tcp says
+        // that nothing is looked at.
+        let has_secret = force.secrets.are_for(&name, self.port);
+        if allowed.protocols.tcp && allowed.tls == Tls::PassedOn && !has_secret {
             return Ok(Way::Raw { name, allowed, protocol: EgressProtocol::Tcp });
         }
         let words = client.words(FIRST_WORDS).await;
-        self.decide_words(words, name, allowed, ends_here)
+        self.decide_words(force, words, name, allowed)
     }
 
-    fn decide_words(&self, words: Words, name: Name, allowed: Allowed, ends_here: bool) -> Result<Way, Denied> {
+    fn decide_words(&self, force: &Force, words: Words, name: Name, allowed: Allowed) -> Result<Way, Denied> {
+        let ends_here = allowed.tls == Tls::Ended || force.secrets.hold(&name);
+        let has_secret = force.secrets.are_for(&name, self.port);
         match words {
             Words::Tls(hello) => {
                 let said = said(&hello).map_err(|reason| Denied::of(reason, &name).speaking(EgressProtocol::Tls))?;
@@ -216,7 +222,7 @@ impl Flow {
             }
             Words::Http if allowed.protocols.allow(EgressProtocol::Http) => Ok(Way::Http(Expected::Name(name))),
             Words::Http => Err(Denied::of(DenialReason::ProtocolNotAllowed, &name).speaking(EgressProtocol::Http)),
-            Words::Other | Words::Silent if allowed.protocols.tcp => {
+            Words::Other | Words::Silent if allowed.protocols.tcp && !has_secret => {
                 Ok(Way::Raw { name, allowed, protocol: EgressProtocol::Tcp })
             }
             Words::Other | Words::Silent => {
@@ -247,8 +253,7 @@ impl Flow {
                 let denied = |reason| Denied { host: Some(name.clone()), ..Denied::at(reason, address) };
                 self.shared.admit(&force.policy, &self.owner, &name).map_err(denied)?;
                 let allowed = named(&force.policy, &self.owner, &name, self.port).map_err(denied)?;
-                let ends_here = allowed.tls == Tls::Ended || force.secrets.are_for(&name, self.port);
-                self.decide_words(Words::Tls(hello), name, allowed, ends_here)
+                self.decide_words(force, Words::Tls(hello), name, allowed)
             }
             Words::Other | Words::Silent => Err(Denied::at(DenialReason::NoName, address)),
         }
@@ -274,7 +279,7 @@ impl Flow {
             }
             Way::Ended { name } => self.until_revoked(Some(name.clone()), self.end_tls(client, &name)).await,
             Way::Raw { name, allowed, protocol } => match self.dial(&name, self.port, protocol, &allowed).await {
-                Ok(outside) => self.until_revoked(Some(name), relayed(client, outside)).await,
+                Ok(outside) => self.until_revoked(Some(name), self.relayed(client, outside)).await,
                 Err(denied) => {
                     self.deny(&denied);
                     client.refuse(&http::refusal_text(&denied, self.port)).await;
@@ -283,7 +288,7 @@ impl Flow {
             },
             Way::Address { address, protocol, allowed } => {
                 match self.dial_any(&[address], self.port, None, protocol, &allowed).await {
-                    Ok(outside) => self.until_address_revoked(address, relayed(client, outside)).await,
+                    Ok(outside) => self.until_address_revoked(address, self.relayed(client, outside)).await,
                     Err(denied) => {
                         self.deny(&denied);
                         client.refuse(&http::refusal_text(&denied, self.port)).await;
@@ -302,12 +307,17 @@ impl Flow {
         http::serve(self, stream, Expected::Secure(name.clone())).await;
     }
 
-    /// Runs until it ends, or until the rules no longer allow it.
+    /// Runs until it ends, or until the rules no longer allow it, or until a host gets its first secret: what comes back
+    /// on this connection is not searched for it.
     async fn until_revoked(&self, name: Option<Name>, work: impl Future<Output = ()>) -> Result<(), DenialReason> {
+        let guarded = self.shared.force().secrets.hosts();
         let still = |force: &Force| match &name {
-            Some(name) => named(&force.policy, &self.owner, name, self.port).is_ok(),
+            Some(name) => {
+                let is_searched = guarded.contains(name) || !force.secrets.hold(name);
+                is_searched && named(&force.policy, &self.owner, name, self.port).is_ok()
+            }
             // Each request is judged by itself.
-            None => !force.policy.is_empty(),
+            None => !force.policy.is_empty() && force.secrets.hosts().is_subset(&guarded),
         };
         self.until(still, work).await
     }
@@ -357,11 +367,16 @@ impl Flow {
             }
             None
         };
-        let Some((address, stream)) = timeout(CONNECT_ALL, connecting).await.ok().flatten() else {
-            let (host, address) = (name.cloned(), addresses.first().copied());
-            let reason = DenialReason::Unreachable;
-            return Err(Denied { reason, host, address, port: Some(port), protocol: Some(protocol) });
+        let denied = |reason, address| {
+            Err(Denied { reason, host: name.cloned(), address, port: Some(port), protocol: Some(protocol) })
         };
+        let Some((address, stream)) = timeout(CONNECT_ALL, connecting).await.ok().flatten() else {
+            return denied(DenialReason::Unreachable, addresses.first().copied());
+        };
+        if own::is_to_itself(&stream) && !self.shared.force().policy.names(address, Some(port)) {
+            return denied(DenialReason::AddressNotPublic, Some(address));
+        }
+        self.shared.budget.limit(&stream);
         drop(stream.set_nodelay(true));
         let told = EgressEvent {
             flow: Some(self.id),
@@ -386,6 +401,11 @@ impl Flow {
         let server = ServerName::try_from(name.as_str().to_owned()).map_err(|_| untrusted())?;
         let connecting = TlsConnector::from(self.shared.force().client).connect(server, outside);
         timeout(HANDSHAKE, connecting).await.ok().and_then(Result::ok).ok_or_else(untrusted)
+    }
+
+    /// Whichever side breaks, the other sees it as a reset.
+    async fn relayed(&self, client: Client, outside: Counted) {
+        drop(relay::relay(client, outside, &self.shared.budget).await);
     }
 
     /// Whether a CONNECT within this one would still be looked into.
@@ -415,11 +435,6 @@ fn said(hello: &Hello) -> Result<Name, DenialReason> {
         Hello::BadName => Err(DenialReason::BadName),
         Hello::Malformed | Hello::Incomplete => Err(DenialReason::Malformed),
     }
-}
-
-/// Whichever side breaks, the other sees it as a reset.
-async fn relayed(client: Client, outside: Counted) {
-    drop(relay::relay(client, outside).await);
 }
 
 /// A connection for which there is no room.

@@ -12,28 +12,25 @@ use http_body_util::combinators::BoxBody;
 use http_body_util::{BodyExt, Full};
 use hyper::body::Incoming;
 use hyper::client::conn::http1::SendRequest;
-use hyper::header::{
-    ACCEPT_ENCODING, CONNECTION, CONTENT_ENCODING, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, TE, UPGRADE,
-};
+use hyper::header::{CONNECTION, CONTENT_TYPE, HOST, HeaderMap, HeaderName, HeaderValue, TE, UPGRADE};
 use hyper::service::service_fn;
 use hyper::upgrade::OnUpgrade;
 use hyper::{Method, Request, Response, StatusCode, Uri, Version};
 use hyper_util::rt::{TokioIo, TokioTimer};
 
 use crate::flow::{self, Denied, Flow};
+use crate::guard;
 use crate::name::{self, Name};
 use crate::refusing::{Answering, Refusing, Talk};
 use crate::relay;
 use crate::secret::{Scrubbed, Scrubber};
 use crate::shared::named;
 use crate::stream::{Io, Side};
+use crate::websocket::Frames;
 
 /// Headers that are about one connection (RFC 9110, section 7.6.1), and what programs say to a proxy.
 const HOP: [&str; 7] =
     ["connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "upgrade", "http2-settings"];
-
-/// Most bytes of a request's head.
-const HEAD_MAX: usize = 64 * 1024;
 
 type Answer = Response<BoxBody<Bytes, hyper::Error>>;
 
@@ -82,8 +79,8 @@ struct Session {
 
 /// What comes after HTTP.
 enum Next {
-    /// A WebSocket: the two sides, and what must not come back.
-    WebSocket { inside: OnUpgrade, outside: OnUpgrade, scrubber: Option<Scrubber> },
+    /// A WebSocket: the two sides, and what searches the messages that come back.
+    WebSocket { inside: OnUpgrade, outside: OnUpgrade, frames: Option<Box<Frames>> },
     /// A connection to this name and port, asked for by CONNECT.
     Within { inside: OnUpgrade, name: Name, port: u16 },
 }
@@ -93,7 +90,7 @@ pub(crate) async fn serve(flow: &Arc<Flow>, client: impl Io + 'static, expected:
     let (host, protocol) = (expected.known(), Some(expected.protocol()));
     let malformed = Denied { reason: DenialReason::Malformed, host, address: None, port: None, protocol };
     let deny = {
-        let flow = Arc::clone(flow);
+        let (flow, malformed) = (Arc::clone(flow), malformed.clone());
         move || {
             flow.deny(&malformed);
             refusal_text(&malformed, flow.port)
@@ -114,7 +111,7 @@ pub(crate) async fn serve(flow: &Arc<Flow>, client: impl Io + 'static, expected:
         }
     });
     let mut server = hyper::server::conn::http1::Builder::new();
-    server.timer(TokioTimer::new()).max_buf_size(HEAD_MAX).preserve_header_case(true).half_close(true);
+    server.timer(TokioTimer::new()).max_buf_size(flow.shared.budget.head()).preserve_header_case(true).half_close(true);
     let served = server.serve_connection(TokioIo::new(client), service).with_upgrades().await;
     // What hyper does not answer by itself is told now.
     if served.is_err_and(|error| error.is_parse()) && !session.talk.is_refused() {
@@ -123,9 +120,13 @@ pub(crate) async fn serve(flow: &Arc<Flow>, client: impl Io + 'static, expected:
     let next = session.next.lock().unwrap_or_else(PoisonError::into_inner).take();
     match next {
         None => {}
-        Some(Next::WebSocket { inside, outside, scrubber }) => {
+        Some(Next::WebSocket { inside, outside, frames }) => {
             if let (Ok(inside), Ok(outside)) = tokio::join!(inside, outside) {
-                drop(relay::upgraded(TokioIo::new(inside), TokioIo::new(outside), scrubber).await);
+                let (inside, outside) = (TokioIo::new(inside), TokioIo::new(outside));
+                let relayed = relay::upgraded(inside, outside, frames, &flow.shared.budget).await;
+                if relayed.is_err_and(|error| error.kind() == std::io::ErrorKind::InvalidData) {
+                    flow.deny(&malformed);
+                }
             }
         }
         Some(Next::Within { inside, name, port }) => {
@@ -245,6 +246,10 @@ impl Session {
         let host = if *port == usual { name.to_string() } else { format!("{name}:{port}") };
         let host = HeaderValue::try_from(host).map_err(|_| denied(DenialReason::BadName))?;
         request.headers_mut().insert(HOST, host);
+        let is_guarded = force.secrets.hold(name);
+        if is_guarded {
+            guard::request(request.headers_mut());
+        }
         // Only where the other side has proved to be who it is.
         let used = match &self.expected {
             Expected::Secure(_) => force.secrets.put_into(request.headers_mut(), name, *port),
@@ -252,11 +257,10 @@ impl Session {
         };
         if !used.is_empty() {
             self.flow.secrets_used.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
-            // What is packed cannot be searched for what must not come back.
-            request.headers_mut().insert(ACCEPT_ENCODING, HeaderValue::from_static("identity"));
         }
+        let scrubber = is_guarded.then(|| Scrubber::of_host(used, self.flow.shared.force.subscribe(), name.clone()));
         let response = self.send(name, *port, &allowed, request).await?;
-        self.bring_back(response, waiting, used).map_err(denied)
+        self.bring_back(response, waiting, scrubber).map_err(denied)
     }
 
     /// On the connection that waits, if it is still good; nothing of a request is sent twice.
@@ -298,7 +302,7 @@ impl Session {
 
     async fn shake(&self, name: &Name, stream: impl Io + 'static) -> Result<SendRequest<Incoming>, Denied> {
         let mut client = hyper::client::conn::http1::Builder::new();
-        client.preserve_header_case(true).max_buf_size(HEAD_MAX);
+        client.preserve_header_case(true).max_buf_size(self.flow.shared.budget.head());
         let shaken = client.handshake(TokioIo::new(stream)).await;
         let (sender, connection) = shaken.map_err(|_| Denied::of(DenialReason::Unreachable, name))?;
         tokio::spawn(connection.with_upgrades());
@@ -309,21 +313,17 @@ impl Session {
         &self,
         mut response: Response<Incoming>,
         waiting: Option<OnUpgrade>,
-        used: Vec<Vec<u8>>,
+        mut scrubber: Option<Scrubber>,
     ) -> Result<Answer, DenialReason> {
-        let scrubber = (!used.is_empty()).then(|| Scrubber::new(used));
-        if let Some(scrubber) = &scrubber {
-            let packed = response.headers().get_all(CONTENT_ENCODING).iter().any(|value| value != "identity");
-            if packed {
-                return Err(DenialReason::Malformed);
-            }
+        if let Some(scrubber) = &mut scrubber {
+            guard::answer(&mut response)?;
             scrubber.headers(response.headers_mut());
         }
         if response.status() == StatusCode::SWITCHING_PROTOCOLS {
             // Nobody asked for it.
             let Some(waiting) = waiting else { return Err(DenialReason::Malformed) };
             let outside = hyper::upgrade::on(&mut response);
-            self.then(Next::WebSocket { inside: waiting, outside, scrubber });
+            self.then(Next::WebSocket { inside: waiting, outside, frames: scrubber.map(Frames::new).map(Box::new) });
             return Ok(response.map(|_| empty()));
         }
         response.headers_mut().remove(CONNECTION);

@@ -5,12 +5,15 @@
 //! bulk transfers and hostile handshakes are in nobody's way. Knows nothing of sandboxes, processes or HTTP routes.
 
 mod address;
+mod budget;
 mod dns;
 mod events;
 mod flow;
+mod guard;
 mod hello;
 mod http;
 mod name;
+mod own;
 mod policy;
 mod refused;
 mod refusing;
@@ -19,16 +22,18 @@ mod secret;
 mod shared;
 mod stream;
 mod tls;
+mod websocket;
 
 use std::io;
 use std::net::SocketAddr;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
+use std::thread::JoinHandle;
 
 use atoll_protocol::EgressEventKind;
 use rustix::net::sockopt;
 use tokio::net::{TcpListener, UdpSocket};
-use tokio::sync::{Semaphore, oneshot};
+use tokio::sync::oneshot;
 
 pub use dns::pool::NAME_SERVER;
 pub use events::Events;
@@ -40,9 +45,6 @@ pub use tls::{CertificateError, machine_bundle};
 
 use crate::shared::{Force, Shared};
 use crate::tls::Authority;
-
-/// Connections at once. Each is a task with buffers and two descriptors.
-const FLOWS_MAX: usize = 1024;
 
 /// The sockets of a sandbox, as they were made inside.
 #[derive(Debug)]
@@ -70,7 +72,8 @@ pub enum Error {
 #[derive(Debug)]
 pub struct Egress {
     shared: Arc<Shared>,
-    _stop: oneshot::Sender<()>,
+    stop: oneshot::Sender<()>,
+    thread: JoinHandle<()>,
 }
 
 impl Egress {
@@ -95,11 +98,10 @@ impl Egress {
             (listeners, questions, refused::register(sockets.refused)?)
         };
         let serving = Arc::clone(&shared);
-        std::thread::Builder::new().name("egress".to_owned()).spawn(move || {
+        let thread = std::thread::Builder::new().name("egress".to_owned()).spawn(move || {
             runtime.block_on(async move {
-                let places = Arc::new(Semaphore::new(FLOWS_MAX));
                 for listener in listeners {
-                    tokio::spawn(accept(Arc::clone(&serving), listener, Arc::clone(&places)));
+                    tokio::spawn(accept(Arc::clone(&serving), listener));
                 }
                 for socket in questions {
                     tokio::spawn(dns::over_udp(Arc::clone(&serving), socket));
@@ -111,7 +113,14 @@ impl Egress {
             // Threads that look up names may take seconds yet; nobody waits for them.
             runtime.shutdown_background();
         })?;
-        Ok(Self { shared, _stop: stop })
+        Ok(Self { shared, stop, thread })
+    }
+
+    /// Ends every connection, and returns when all sockets are closed. May wait a moment for the thread.
+    pub fn stop(self) {
+        drop(self.stop);
+        // A thread that has panicked is gone as well.
+        drop(self.thread.join());
     }
 
     /// What is in force from now on. New connections obey at once; those that are no longer allowed are cut off.
@@ -151,7 +160,7 @@ fn questions(fd: OwnedFd) -> io::Result<UdpSocket> {
     UdpSocket::from_std(fd.into())
 }
 
-async fn accept(shared: Arc<Shared>, listener: TcpListener, places: Arc<Semaphore>) {
+async fn accept(shared: Arc<Shared>, listener: TcpListener) {
     loop {
         let (stream, peer) = match listener.accept().await {
             Ok(accepted) => accepted,
@@ -169,9 +178,9 @@ async fn accept(shared: Arc<Shared>, listener: TcpListener, places: Arc<Semaphor
             stream::reset_on_close(&stream);
             continue;
         };
-        match Arc::clone(&places).try_acquire_owned() {
-            Err(_) => flow::turn_away(&shared, &stream, destination),
-            Ok(place) => {
+        match shared.budget.flow() {
+            None => flow::turn_away(&shared, &stream, destination),
+            Some(place) => {
                 let shared = Arc::clone(&shared);
                 tokio::spawn(async move {
                     flow::serve(shared, stream, peer, destination).await;

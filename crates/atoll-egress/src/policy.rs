@@ -172,10 +172,9 @@ impl Policy {
         allowed.ok_or(reason)
     }
 
-    /// Whether a name that is allowed may have this address: a public one, or one that a rule names.
-    pub(crate) fn opens(&self, address: IpAddr, port: Option<u16>) -> bool {
-        let named = |rule: &&Rule| rule.holds(address) && port.is_none_or(|port| rule.has_port(port));
-        address::is_public(address) || self.rules.iter().any(|rule| named(&rule))
+    /// Whether a rule for a block names this address.
+    pub(crate) fn names(&self, address: IpAddr, port: Option<u16>) -> bool {
+        self.rules.iter().any(|rule| rule.holds(address) && port.is_none_or(|port| rule.has_port(port)))
     }
 
     /// Whether some name could be reached at this port by saying it.

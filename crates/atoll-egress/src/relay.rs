@@ -1,59 +1,69 @@
 //! Bytes from one side to the other, both ways, until both have ended. Each end of a direction is passed on as such.
 
+use std::cell::RefCell;
 use std::io;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use rustix::pipe::{self, PipeFlags, SpliceFlags};
+use rustix::pipe::{self, SpliceFlags};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest};
 use tokio::net::TcpStream;
 
-use crate::secret::Scrubber;
+use crate::budget::{Budget, Pipe};
 use crate::stream::{Client, Counted, Counts, Io, Side};
-
-/// Bytes moved at once. Large enough that a bulk transfer is not about system calls.
-const PIECE: usize = 256 * 1024;
+use crate::websocket::Frames;
 
 /// Bytes after which a direction counts as a bulk transfer, and goes through the kernel alone.
 const BULK_AFTER: u64 = 1024 * 1024;
 
-/// Room for a bulk transfer on its way.
-const PIPE: usize = 1024 * 1024;
+/// Bytes that a direction reads at once before that.
+const PIECE: usize = 64 * 1024;
+
+/// Bytes that a direction without a socket of its own reads at first: most connections move little.
+const FIRST_PIECE: usize = 8 * 1024;
+
+thread_local! {
+    /// Where bytes are for as long as it takes to pass them on: a connection has memory of its own only while the other
+    /// side does not take them.
+    static SCRATCH: RefCell<Vec<u8>> = RefCell::new(vec![0; PIECE]);
+}
 
 /// Passes bytes on between a program and what it wanted.
-pub(crate) async fn relay(client: Client, mut outside: Counted) -> io::Result<()> {
+pub(crate) async fn relay(client: Client, mut outside: Counted, budget: &Budget) -> io::Result<()> {
     let Client { side, ahead } = client;
     outside.write_all(&ahead).await?;
     drop(ahead);
     let (stream, counts) = outside.into_parts();
     match side {
         Side::Tcp(inside) => {
-            let out = pass(&inside, &stream, &counts.out);
-            let back = pass(&stream, &inside, &counts.back);
+            let out = pass(&inside, &stream, &counts.out, budget);
+            let back = pass(&stream, &inside, &counts.back, budget);
             tokio::try_join!(out, back).map(drop)
         }
         Side::Within(inside) => {
             let (reader, writer) = stream.into_split();
             let (inside_reader, inside_writer) = tokio::io::split(inside);
-            both(inside_reader, inside_writer, reader, writer, &counts, None).await
+            both(inside_reader, inside_writer, reader, writer, &counts, None, budget).await
         }
     }
 }
 
 /// One direction between two connections.
-async fn pass(from: &TcpStream, to: &TcpStream, count: &AtomicU64) -> io::Result<()> {
-    let mut buffer = vec![0; 64 * 1024];
+async fn pass(from: &TcpStream, to: &TcpStream, count: &AtomicU64, budget: &Budget) -> io::Result<()> {
     let mut passed = 0;
-    while passed < BULK_AFTER {
+    loop {
+        if passed >= BULK_AFTER {
+            if let Some(pipe) = budget.pipe() {
+                return splice(from, to, count, pipe).await;
+            }
+            passed = 0;
+        }
         from.readable().await?;
-        let got = match from.try_read(&mut buffer) {
-            Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
-            got => got?,
-        };
+        let Some((got, waiting)) = pass_piece(from, to, budget.piece().min(PIECE))? else { continue };
         if got == 0 {
             return end(to);
         }
-        let mut rest = &buffer[..got];
+        let mut rest = &waiting[..];
         while !rest.is_empty() {
             to.writable().await?;
             match to.try_write(rest) {
@@ -64,20 +74,34 @@ async fn pass(from: &TcpStream, to: &TcpStream, count: &AtomicU64) -> io::Result
         passed += got as u64;
         count.fetch_add(got as u64, Ordering::Relaxed);
     }
-    drop(buffer);
-    splice(from, to, count).await
+}
+
+/// Passes on what is there, up to this size. Returns how much was read, and what the other side did not take; `None` if
+/// nothing is there.
+fn pass_piece(from: &TcpStream, to: &TcpStream, most: usize) -> io::Result<Option<(usize, Vec<u8>)>> {
+    let would_block = |error: &io::Error| error.kind() == io::ErrorKind::WouldBlock;
+    SCRATCH.with_borrow_mut(|scratch| {
+        let got = match from.try_read(&mut scratch[..most]) {
+            Err(error) if would_block(&error) => return Ok(None),
+            got => got?,
+        };
+        let written = match to.try_write(&scratch[..got]) {
+            _ if got == 0 => 0,
+            Err(error) if would_block(&error) => 0,
+            written => written?,
+        };
+        Ok(Some((got, scratch[written..got].to_vec())))
+    })
 }
 
 /// Without a copy into this process: pages go from one socket's queue through a pipe to the other's (splice(2)).
-async fn splice(from: &TcpStream, to: &TcpStream, count: &AtomicU64) -> io::Result<()> {
-    let (reader, writer) = pipe::pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    // A smaller one works as well, only slower.
-    pipe::fcntl_setpipe_size(&writer, PIPE).ok();
+async fn splice(from: &TcpStream, to: &TcpStream, count: &AtomicU64, through: Pipe) -> io::Result<()> {
+    let Pipe { reader, writer, size, .. } = &through;
     let flags = SpliceFlags::MOVE | SpliceFlags::NONBLOCK;
     loop {
         from.readable().await?;
         // The pipe is empty here, so that what would block is the socket.
-        let taken = from.try_io(Interest::READABLE, || Ok(pipe::splice(from, None, &writer, None, PIPE, flags)?));
+        let taken = from.try_io(Interest::READABLE, || Ok(pipe::splice(from, None, writer, None, *size, flags)?));
         let mut held = match taken {
             Err(error) if error.kind() == io::ErrorKind::WouldBlock => continue,
             taken => taken?,
@@ -88,7 +112,7 @@ async fn splice(from: &TcpStream, to: &TcpStream, count: &AtomicU64) -> io::Resu
         count.fetch_add(held as u64, Ordering::Relaxed);
         while held > 0 {
             to.writable().await?;
-            match to.try_io(Interest::WRITABLE, || Ok(pipe::splice(&reader, None, to, None, held, flags)?)) {
+            match to.try_io(Interest::WRITABLE, || Ok(pipe::splice(reader, None, to, None, held, flags)?)) {
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 given => held -= given?,
             }
@@ -104,12 +128,17 @@ fn end(to: &TcpStream) -> io::Result<()> {
     }
 }
 
-/// The same after an upgrade within HTTP; what comes back may not hold what the scrubber looks for.
-pub(crate) async fn upgraded(inside: impl Io, outside: impl Io, scrubber: Option<Scrubber>) -> io::Result<()> {
+/// The same after an upgrade within HTTP. `frames` searches what comes back, where the host has secrets.
+pub(crate) async fn upgraded(
+    inside: impl Io,
+    outside: impl Io,
+    frames: Option<Box<Frames>>,
+    budget: &Budget,
+) -> io::Result<()> {
     let (inside_reader, inside_writer) = tokio::io::split(inside);
     let (reader, writer) = tokio::io::split(outside);
     // Counted where they leave the machine.
-    both(inside_reader, inside_writer, reader, writer, &Arc::default(), scrubber).await
+    both(inside_reader, inside_writer, reader, writer, &Arc::default(), frames, budget).await
 }
 
 async fn both(
@@ -118,10 +147,11 @@ async fn both(
     reader: impl AsyncRead + Unpin,
     writer: impl AsyncWrite + Unpin,
     counts: &Arc<Counts>,
-    scrubber: Option<Scrubber>,
+    frames: Option<Box<Frames>>,
+    budget: &Budget,
 ) -> io::Result<()> {
-    let out = copy(inside_reader, writer, &counts.out, None);
-    let back = copy(reader, inside_writer, &counts.back, scrubber);
+    let out = copy(inside_reader, writer, &counts.out, None, budget);
+    let back = copy(reader, inside_writer, &counts.back, frames, budget);
     tokio::try_join!(out, back).map(drop)
 }
 
@@ -129,24 +159,30 @@ async fn copy(
     mut from: impl AsyncRead + Unpin,
     mut to: impl AsyncWrite + Unpin,
     count: &AtomicU64,
-    mut scrubber: Option<Scrubber>,
+    mut frames: Option<Box<Frames>>,
+    budget: &Budget,
 ) -> io::Result<()> {
-    // Grows to what is moved: most connections move little.
-    let mut buffer = vec![0; 8 * 1024];
+    let mut buffer = vec![0; FIRST_PIECE];
     loop {
         let got = from.read(&mut buffer).await?;
-        count.fetch_add(got as u64, Ordering::Relaxed);
-        match &mut scrubber {
-            None => to.write_all(&buffer[..got]).await?,
-            Some(scrubber) if got == 0 => to.write_all(&scrubber.finish()).await?,
-            Some(scrubber) => to.write_all(&scrubber.push(&buffer[..got])).await?,
-        }
         if got == 0 {
             return to.shutdown().await;
         }
-        if got == buffer.len() && buffer.len() < PIECE {
-            buffer.resize(buffer.len() * 4, 0);
-            buffer.truncate(PIECE);
+        count.fetch_add(got as u64, Ordering::Relaxed);
+        match &mut frames {
+            None => to.write_all(&buffer[..got]).await?,
+            Some(frames) => to.write_all(&frames.push(&buffer[..got])?).await?,
         }
+        resize(&mut buffer, got, budget.piece());
+    }
+}
+
+/// Grows a buffer that was filled, up to `most`, and shrinks one that is larger.
+fn resize(buffer: &mut Vec<u8>, filled: usize, most: usize) {
+    if filled == buffer.len() && filled < most {
+        buffer.resize((filled * 4).min(most), 0);
+    } else if buffer.len() > most {
+        buffer.truncate(most);
+        buffer.shrink_to_fit();
     }
 }

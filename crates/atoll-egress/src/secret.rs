@@ -2,11 +2,13 @@
 //!
 //! A stand-in is replaced in the headers that its secret names, in requests to the hosts that its secret names, on
 //! connections whose other end has proved to be that host. Nowhere else: not in bodies, not in paths, not in the clear.
-//! What comes back on such a request is searched for the real value, which is blotted out.
+//! Every answer of a host that has secrets is searched for all their values, which are blotted out: also on requests without
+//! a stand-in, as the host may have stored what an earlier one contained.
 
+mod forms;
 mod scrub;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use atoll_protocol::{PutSecret, SecretInfo};
@@ -83,11 +85,18 @@ impl Secret {
         Ok(Self { name: name.to_owned(), value: given.value, placeholder, hosts: given.hosts, headers })
     }
 
+    /// Hosts and ports that it is for.
+    fn places(&self) -> impl Iterator<Item = (Name, u16)> {
+        let parsed = self.hosts.iter().filter_map(|host| name::authority(host.as_bytes()));
+        parsed.map(|(host, port)| (host, port.unwrap_or(443)))
+    }
+
     fn is_for(&self, name: &Name, port: u16) -> bool {
-        self.hosts
-            .iter()
-            .filter_map(|host| name::authority(host.as_bytes()))
-            .any(|(host, at)| host == *name && at.unwrap_or(443) == port)
+        self.places().any(|(host, at)| host == *name && at == port)
+    }
+
+    fn is_at(&self, name: &Name) -> bool {
+        self.places().any(|(host, _)| host == *name)
     }
 
     fn info(&self) -> SecretInfo {
@@ -152,8 +161,24 @@ impl Secrets {
         self.0.values().any(|secret| secret.is_for(name, port))
     }
 
-    /// Puts the real values into the headers of a request to this host. Returns what must not come back: nothing if none
-    /// was put in.
+    /// Whether a secret is for this host, at any port.
+    pub(crate) fn hold(&self, name: &Name) -> bool {
+        self.0.values().any(|secret| secret.is_at(name))
+    }
+
+    /// Names of all hosts that secrets are for.
+    pub(crate) fn hosts(&self) -> BTreeSet<Name> {
+        self.0.values().flat_map(Secret::places).map(|(host, _)| host).collect()
+    }
+
+    /// What no answer of this host may contain, at any of its ports: every form of every value that is for it.
+    pub(crate) fn needles(&self, name: &Name) -> Vec<Vec<u8>> {
+        let own = self.0.values().filter(|secret| secret.is_at(name));
+        own.flat_map(|secret| forms::forms(secret.value.as_bytes())).collect()
+    }
+
+    /// Puts the real values into the headers of a request to this host. Returns what was put in, as it
+    /// stands in the request: nothing if no stand-in was there.
     pub(crate) fn put_into(&self, headers: &mut HeaderMap, name: &Name, port: u16) -> Vec<Vec<u8>> {
         let mut used = Vec::new();
         for secret in self.0.values().filter(|secret| secret.is_for(name, port)) {

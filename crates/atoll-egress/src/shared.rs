@@ -10,10 +10,13 @@ use rustls::ClientConfig;
 use tokio::sync::watch;
 use tokio::time::Instant;
 
+use crate::address;
+use crate::budget::Budget;
 use crate::dns::pool::Pool;
 use crate::dns::resolve::Resolver;
 use crate::events::Events;
 use crate::name::Name;
+use crate::own;
 use crate::policy::{Allowed, NameRule, Policy};
 use crate::secret::Secrets;
 use crate::tls::Authority;
@@ -65,9 +68,10 @@ pub(crate) struct Shared {
     pub(crate) events: Arc<Events>,
     pub(crate) authority: Authority,
     pub(crate) resolver: Resolver,
+    pub(crate) budget: Budget,
     pub(crate) attribution: Box<dyn Attribution>,
     pool: Mutex<Pool>,
-    budget: Mutex<(f64, Instant)>,
+    wildcards: Mutex<(f64, Instant)>,
     flows: AtomicU64,
 }
 
@@ -83,9 +87,10 @@ impl Shared {
             events,
             authority,
             resolver: Resolver::new(),
+            budget: Budget::new(),
             attribution,
             pool: Mutex::default(),
-            budget: Mutex::new((WILDCARD_NAMES, Instant::now())),
+            wildcards: Mutex::new((WILDCARD_NAMES, Instant::now())),
             flows: AtomicU64::new(0),
         }
     }
@@ -117,7 +122,7 @@ impl Shared {
     }
 
     fn spend(&self) -> bool {
-        let mut budget = self.budget.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut budget = self.wildcards.lock().unwrap_or_else(PoisonError::into_inner);
         let (left, at) = *budget;
         let now = Instant::now();
         let left = WILDCARD_NAMES.min(left + now.saturating_duration_since(at).as_secs_f64() * WILDCARD_PER_SECOND);
@@ -135,7 +140,10 @@ impl Shared {
     ) -> Result<Vec<IpAddr>, (DenialReason, Option<IpAddr>)> {
         let found = self.resolver.addresses(policy, name).await;
         let Some(first) = found.first().copied() else { return Err((DenialReason::NoAddress, None)) };
-        let open: Vec<IpAddr> = found.into_iter().filter(|address| policy.opens(*address, port)).collect();
+        // Public and another machine's, or named by a rule.
+        let is_open =
+            |address: &IpAddr| policy.names(*address, port) || (address::is_public(*address) && !own::is_own(*address));
+        let open: Vec<IpAddr> = found.into_iter().filter(is_open).collect();
         if open.is_empty() { Err((DenialReason::AddressNotPublic, Some(first))) } else { Ok(open) }
     }
 }

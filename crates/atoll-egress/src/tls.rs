@@ -14,12 +14,16 @@ use rcgen::{
 use rustls::crypto::CryptoProvider;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, PrivatePkcs8KeyDer};
+use rustls::server::ServerSessionMemoryCache;
 use rustls::{ClientConfig, RootCertStore, ServerConfig};
 
 use crate::name::Name;
 
 /// Names whose certificates are kept ready.
 const NAMES_MAX: usize = 256;
+
+/// TLS sessions of programs inside that can be resumed.
+const SESSIONS_MAX: usize = 256;
 
 /// What is spoken within. Only HTTP/1.1: a request is then what stands between two others, and nothing is shared.
 const HTTP_1: &[u8] = b"http/1.1";
@@ -70,6 +74,8 @@ pub(crate) struct Authority {
     /// One key for all names: they are all ours.
     key: KeyPair,
     ready: Mutex<HashMap<Name, Arc<ServerConfig>>>,
+    /// One store for all names: each certificate with its own would multiply what programs inside can make us remember.
+    sessions: Arc<ServerSessionMemoryCache>,
 }
 
 impl fmt::Debug for Authority {
@@ -87,7 +93,13 @@ impl Authority {
         params.distinguished_name.push(DnType::CommonName, format!("Atoll, for the sandbox {sandbox} alone"));
         let pem = params.self_signed(&key).map_err(failed)?.pem();
         let issuer = Issuer::new(params, key);
-        Ok(Self { issuer, pem, key: KeyPair::generate().map_err(failed)?, ready: Mutex::default() })
+        Ok(Self {
+            issuer,
+            pem,
+            key: KeyPair::generate().map_err(failed)?,
+            ready: Mutex::default(),
+            sessions: ServerSessionMemoryCache::new(SESSIONS_MAX),
+        })
     }
 
     /// Its certificate.
@@ -123,6 +135,7 @@ impl Authority {
             .with_single_cert(vec![leaf.der().clone()], key)
             .map_err(failed)?;
         config.alpn_protocols = vec![HTTP_1.to_vec()];
+        config.session_storage = Arc::clone(&self.sessions) as _;
         Ok(config)
     }
 }

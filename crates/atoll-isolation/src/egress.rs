@@ -4,6 +4,9 @@
 //! ("AnyIP"); a rule of nf_tables sends every TCP connection, and every question to a name server, to sockets that are
 //! made here and handed to the agent, which decides. Everything else finds nobody and is refused by the kernel. So no
 //! packet ever leaves the namespace, and taking a rule away can never open anything. What UDP is refused is told.
+//!
+//! Opening can be repeated after it failed at any step, here or in the agent: rules of an earlier attempt, which lead to
+//! sockets that are closed, are replaced as a whole; an address or a route that is there already is left.
 
 use std::io;
 use std::net::{Ipv4Addr, Ipv6Addr, SocketAddr};
@@ -41,6 +44,7 @@ const NFNL_MSG_BATCH_BEGIN: u16 = 0x10;
 const NFNL_MSG_BATCH_END: u16 = 0x11;
 const NFNL_SUBSYS_NFTABLES: u16 = 10;
 const NFT_MSG_NEWTABLE: u16 = NFNL_SUBSYS_NFTABLES << 8;
+const NFT_MSG_DELTABLE: u16 = NFT_MSG_NEWTABLE | 2;
 const NFT_MSG_NEWCHAIN: u16 = NFT_MSG_NEWTABLE | 3;
 const NFT_MSG_NEWRULE: u16 = NFT_MSG_NEWTABLE | 6;
 const NF_INET_LOCAL_OUT: u32 = 3;
@@ -159,7 +163,7 @@ fn address() -> io::Result<()> {
     messages.attribute(IFA_LOCAL, &OWN.octets());
     messages.attribute(IFA_ADDRESS, &OWN.octets());
     messages.end(begun);
-    netlink::request(&netlink::open(libc::NETLINK_ROUTE)?, &messages, 1)
+    unless_there(netlink::request(&netlink::open(libc::NETLINK_ROUTE)?, &messages, 1))
 }
 
 /// `ip route add local default dev lo`
@@ -170,19 +174,30 @@ fn route(family: Family) -> io::Result<()> {
     messages.fixed(&[family.number(), 0, 0, 0, RT_TABLE_LOCAL, RTPROT_STATIC, RT_SCOPE_HOST, RTN_LOCAL, 0, 0, 0, 0]);
     messages.attribute(RTA_OIF, &LOOPBACK_INDEX.to_ne_bytes());
     messages.end(begun);
-    netlink::request(&netlink::open(libc::NETLINK_ROUTE)?, &messages, 1)
+    unless_there(netlink::request(&netlink::open(libc::NETLINK_ROUTE)?, &messages, 1))
+}
+
+/// An earlier attempt has made the same.
+fn unless_there(made: io::Result<()>) -> io::Result<()> {
+    match made {
+        Err(error) if error.raw_os_error() == Some(libc::EEXIST) => Ok(()),
+        made => made,
+    }
 }
 
 /// `type nat hook output priority dstnat; ip daddr != 127.0.0.0/8 …  redirect to :port`, for TCP and for DNS by UDP.
 fn redirect(family: Family, tcp_port: u16, dns_port: u16) -> io::Result<()> {
     let mut messages = Messages::default();
     batch_edge(&mut messages, NFNL_MSG_BATCH_BEGIN);
-    message(&mut messages, family, NFT_MSG_NEWTABLE, 0, |table| table.attribute(1, TABLE));
+    // As one transaction: there is a table, it goes with all that is in it, and there is an empty one.
+    for kind in [NFT_MSG_NEWTABLE, NFT_MSG_DELTABLE, NFT_MSG_NEWTABLE] {
+        message(&mut messages, family, kind, 0, |table| table.attribute(1, TABLE));
+    }
     chain(&mut messages, family, CHAIN, b"nat\0", NF_IP_PRI_NAT_DST);
     rule(&mut messages, family, libc::IPPROTO_TCP, None, tcp_port);
     rule(&mut messages, family, libc::IPPROTO_UDP, Some(DNS), dns_port);
     batch_edge(&mut messages, NFNL_MSG_BATCH_END);
-    netlink::request(&netlink::open(libc::NETLINK_NETFILTER)?, &messages, 4)
+    netlink::request(&netlink::open(libc::NETLINK_NETFILTER)?, &messages, 6)
 }
 
 /// `type filter hook output priority 0; ip daddr != 127.0.0.0/8 meta l4proto udp limit rate 50/second log group 0`: questions

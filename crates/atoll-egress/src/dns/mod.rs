@@ -68,7 +68,11 @@ fn is_passing(error: &io::Error) -> bool {
 /// Answers questions on one connection.
 pub(crate) async fn over_tcp(shared: &Arc<Shared>, mut stream: TcpStream, owner: &Owner) {
     let mut next = async || -> io::Result<()> {
-        let mut bytes = vec![0; stream.read_u16().await?.into()];
+        let length = usize::from(stream.read_u16().await?);
+        if length > QUESTION_MAX {
+            return Err(io::ErrorKind::InvalidData.into());
+        }
+        let mut bytes = vec![0; length];
         stream.read_exact(&mut bytes).await?;
         let question = message::question(&bytes).ok_or(io::ErrorKind::InvalidData)?;
         let answer = answer(shared, owner, &question).await;

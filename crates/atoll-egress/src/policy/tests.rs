@@ -35,7 +35,7 @@ fn an_empty_list_allows_nothing() {
         assert_eq!(policy.named(&name("a.test"), 443), Err(DenialReason::NoRule));
         assert_eq!(policy.addressed(ip("1.1.1.1"), 443), Err(DenialReason::NoRule));
         assert_eq!(policy.addressed(ip("10.0.0.1"), 443), Err(DenialReason::AddressNotPublic));
-        assert!(!policy.has_names_at(443) && !policy.opens(ip("10.0.0.1"), None));
+        assert!(!policy.has_names_at(443) && !policy.names(ip("10.0.0.1"), None));
     }
 }
 
@@ -104,10 +104,10 @@ fn a_wildcard_is_what_is_below_and_tells_how_much_is_free() {
 fn private_addresses_open_only_by_a_block() {
     let rules = [domain("a.test"), block("10.1.0.0/16", &["5432", "8000-8001"])];
     let policy = policy(&rules);
-    assert!(policy.opens(ip("10.1.2.3"), Some(5432)) && policy.opens(ip("10.1.2.3"), None));
-    assert!(policy.opens(ip("::ffff:10.1.2.3"), Some(8001)));
-    assert!(!policy.opens(ip("10.1.2.3"), Some(443)) && !policy.opens(ip("10.2.0.1"), None));
-    assert!(policy.opens(ip("1.1.1.1"), Some(1)));
+    assert!(policy.names(ip("10.1.2.3"), Some(5432)) && policy.names(ip("10.1.2.3"), None));
+    assert!(policy.names(ip("::ffff:10.1.2.3"), Some(8001)));
+    assert!(!policy.names(ip("10.1.2.3"), Some(443)) && !policy.names(ip("10.2.0.1"), None));
+    assert!(!policy.names(ip("1.1.1.1"), Some(1)));
     assert_eq!(policy.addressed(ip("10.1.2.3"), 5432).unwrap().protocols, Protocols::ANY);
     assert_eq!(policy.addressed(ip("10.1.2.3"), 5433), Err(DenialReason::PortNotAllowed));
     assert_eq!(policy.addressed(ip("169.254.169.254"), 80), Err(DenialReason::AddressNotPublic));

@@ -35,6 +35,14 @@ pub(super) fn read(place: &Path) -> Result<Option<Kept>, Error> {
     }
 }
 
+/// Restores what [`read`] has returned.
+pub(super) fn put_back(place: &Path, before: Option<Kept>) -> io::Result<()> {
+    match before {
+        Some(Kept { policy, secrets }) => write(place, &policy, &secrets),
+        None => std::fs::remove_file(place),
+    }
+}
+
 /// Whole or not at all.
 pub(super) fn write(place: &Path, policy: &NetworkPolicy, secrets: &Secrets) -> io::Result<()> {
     let draft = place.with_extension("json.new");
@@ -62,9 +70,13 @@ mod tests {
         write(&place, &NetworkPolicy::default(), &secrets).unwrap();
         assert_eq!(place.metadata().unwrap().permissions().mode() & 0o777, 0o600);
         assert!(read(&place).unwrap().unwrap().secrets == secrets);
+        put_back(&place, read(&place).unwrap()).unwrap();
+        assert!(read(&place).unwrap().unwrap().secrets == secrets);
         let broken = std::fs::read_to_string(&place).unwrap().replace("\"hosts\"", "real-value-1");
         std::fs::write(&place, broken).unwrap();
         let error = read(&place).map(drop).unwrap_err().to_string();
         assert!(!error.contains("real-value"), "{error}");
+        put_back(&place, None).unwrap();
+        assert!(read(&place).unwrap().is_none());
     }
 }

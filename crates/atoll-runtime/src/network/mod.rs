@@ -155,32 +155,46 @@ async fn apply_policy(
     let policy = compile(&given)?;
     let _turn = network.turn().await?;
     let secrets = Arc::clone(&network.state().secrets);
+    let before = network.kept.as_deref().map(kept::read).transpose()?.flatten();
     network.keep(&given, &secrets)?;
-    if policy.is_empty() && network.state().egress.is_none() {
-        // Nothing to open for nothing.
-        network.state().given = given;
-        return Ok(None);
-    }
-    let policy = Arc::new(policy);
-    let (mut opened, mut warning) = (None, None);
-    if network.state().egress.is_none() {
-        let egress = open(shared, Arc::clone(&policy), secrets).await?;
-        match (inside::furnish(shared, egress.authority()).await, furnishing) {
-            (Ok(()), _) => {}
-            (Err(error), Furnishing::Required) => return Err(error),
-            (Err(error), Furnishing::Attempted) => warning = Some(error.to_string()),
-        }
-        opened = Some(egress);
-    }
+    let applied = apply(shared, given, policy, secrets, furnishing).await;
+    if applied.is_err()
+        && let Some(place) = &network.kept
     {
-        let mut state = network.state();
-        state.given = given;
-        match (&state.egress, opened) {
-            (Some(egress), _) => egress.set_policy(policy).map_err(|error| failed(&error))?,
-            (None, opened) => state.egress = opened,
-        }
+        // The caller gets the first error, which says more than a second one.
+        kept::put_back(place, before).ok();
     }
+    let warning = applied?;
     crate::session::discard_spare(shared).await;
+    Ok(warning)
+}
+
+/// Puts rules into force, and opens egress for the first of them. After an error everything is as it was, so that the caller
+/// can try again. Returns a warning if programs inside may not find the name server.
+async fn apply(
+    shared: &Arc<Shared>,
+    given: NetworkPolicy,
+    policy: Policy,
+    secrets: Arc<Secrets>,
+    furnishing: Furnishing,
+) -> Result<Option<String>, Error> {
+    let network = &shared.network;
+    let policy = Arc::new(policy);
+    let is_open = network.state().egress.is_some();
+    let (opened, warning) = match (is_open, policy.is_empty()) {
+        (true, _) | (false, true) => (None, None),
+        (false, false) => {
+            let (egress, warning) = open(shared, Arc::clone(&policy), secrets, furnishing).await?;
+            (Some(egress), warning)
+        }
+    };
+    let mut state = network.state();
+    if opened.is_some() {
+        state.egress = opened;
+    } else if let Some(egress) = &state.egress {
+        egress.set_policy(policy).map_err(|error| failed(&error))?;
+    }
+    state.given = given;
     Ok(warning)
 }
 
@@ -233,7 +247,12 @@ fn failed(error: &atoll_egress::Error) -> Error {
     Error::EgressUnavailable { why: error.to_string(), hint: None }
 }
 
-async fn open(shared: &Arc<Shared>, policy: Arc<Policy>, secrets: Arc<Secrets>) -> Result<Egress, Error> {
+async fn open(
+    shared: &Arc<Shared>,
+    policy: Arc<Policy>,
+    secrets: Arc<Secrets>,
+    furnishing: Furnishing,
+) -> Result<(Egress, Option<String>), Error> {
     let network = &shared.network;
     network.must_be_walled()?;
     let (owners, sockets) = sockets(&shared.link).await?;
@@ -243,7 +262,17 @@ async fn open(shared: &Arc<Shared>, policy: Arc<Policy>, secrets: Arc<Secrets>) 
     let attribution = Box::new(commands::ByKernel { owners, proc, commands: Arc::clone(&network.commands) });
     let events = Arc::clone(&network.events);
     let egress = Egress::start(&network.sandbox, sockets, policy, secrets, attribution, events);
-    egress.map_err(|error| failed(&error))
+    let egress = egress.map_err(|error| failed(&error))?;
+    match (inside::furnish(shared, egress.authority()).await, furnishing) {
+        (Ok(()), _) => Ok((egress, None)),
+        (Err(error), Furnishing::Attempted) => Ok((egress, Some(error.to_string()))),
+        (Err(error), Furnishing::Required) => {
+            // Its sockets must be closed before the next attempt: the kernel reports refused packets to one socket.
+            drop(tokio::task::spawn_blocking(move || egress.stop()).await);
+            network.state().own.clear();
+            Err(error)
+        }
+    }
 }
 
 async fn sockets(link: &Link) -> Result<(Owners, Sockets), Error> {

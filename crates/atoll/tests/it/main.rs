@@ -13,6 +13,7 @@ mod crash;
 mod entrypoint;
 mod escape;
 mod harness;
+mod own_address;
 mod preview;
 mod remembered;
 mod rootless;

@@ -1,11 +1,14 @@
 //! The way out: closed unless a rule opens it, and then only as far as the rule says.
 
+mod answers;
 mod bypass;
 mod changes;
 mod clients;
 mod git;
+mod memory;
 mod names;
 mod outside;
+mod retry;
 mod secrets;
 mod spoken;
 

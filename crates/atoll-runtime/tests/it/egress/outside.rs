@@ -141,8 +141,16 @@ async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, heard: Arc<Mu
         bytes.drain(..length);
         heard.lock().unwrap().push(format!("{head}{body}"));
         let path = head.split(' ').nth(1).unwrap_or_default();
+        let keys = heard.lock().unwrap().iter().filter_map(|head| header(head, "x-api-key")).collect::<Vec<_>>();
+        let key = keys.last().cloned().unwrap_or_default();
         if lower.contains("upgrade: websocket") {
-            return say_back(stream, &head).await;
+            return if path == "/ws" { say_back(stream, &head).await } else { send_frames(stream, &head, &key).await };
+        }
+        if let Some(answer) = abused(path, &head, &key) {
+            if stream.write_all(&answer).await.is_err() {
+                return;
+            }
+            continue;
         }
         if path == "/trailers" {
             let told = format!(
@@ -168,10 +176,81 @@ async fn converse(mut stream: impl AsyncRead + AsyncWrite + Unpin, heard: Arc<Mu
     }
 }
 
-/// A WebSocket as far as a proxy sees it: the head that asked for it, and then every byte.
+/// The value of a header of a request.
+fn header(head: &str, name: &str) -> Option<String> {
+    let mut fields = head.lines().filter_map(|line| line.split_once(": "));
+    fields.find(|(given, _)| given.eq_ignore_ascii_case(name)).map(|(_, value)| value.to_owned())
+}
+
+/// What a host may do with the last key that it got, by path. Nothing of it needs a key in the same request.
+fn abused(path: &str, head: &str, key: &str) -> Option<Vec<u8>> {
+    let whole = |status: &str, more: &str, body: &str| {
+        Some(format!("HTTP/1.1 {status}\r\n{more}content-length: {}\r\n\r\n{body}", body.len()).into_bytes())
+    };
+    let encode = |text: String| base64::Engine::encode(&base64::engine::general_purpose::STANDARD, text);
+    match path {
+        "/kept" => whole("200 OK", "", &format!("kept {key}.")),
+        "/range" => match header(head, "range") {
+            Some(_) => whole("206 Partial Content", "content-range: bytes 0-9/24\r\n", &key[..key.len().min(10)]),
+            None => whole("200 OK", "accept-ranges: bytes\r\n", key),
+        },
+        "/part" => whole("206 Partial Content", "", key),
+        "/reason" => whole(&format!("401 bad-{key}"), "", "refused"),
+        "/name" => whole("200 OK", &format!("X-{key}-1: 1\r\n"), "named"),
+        "/base64" => whole("200 OK", "", &encode(format!("someone:{key}"))),
+        "/percent" => whole("200 OK", &format!("location: /?key={}\r\n", key.replace('/', "%2F").replace('+', "%2B")), ""),
+        "/coded" => Some(
+            format!("HTTP/1.1 200 OK\r\ntransfer-encoding: gzip, chunked\r\n\r\n1\r\n{}\r\n0\r\n\r\n", &key[..1])
+                .into_bytes(),
+        ),
+        "/trailer-name" => Some(
+            format!("HTTP/1.1 200 OK\r\ntransfer-encoding: chunked\r\ntrailer: x-{key}\r\n\r\n2\r\nok\r\n0\r\nx-{key}: 1\r\n\r\n")
+                .into_bytes(),
+        ),
+        _ => None,
+    }
+}
+
+/// An unmasked frame of less than 126 bytes.
+fn frame(first: u8, payload: &[u8]) -> Vec<u8> {
+    [&[first, u8::try_from(payload.len()).unwrap()], payload].concat()
+}
+
+/// A WebSocket that sends the key in frames and hangs up: in two fragments with a ping between them, in a ping, in two
+/// messages, in the reason of the close. `/packed-frames` sends a frame that claims to be compressed.
+async fn send_frames(mut stream: impl AsyncRead + AsyncWrite + Unpin, head: &str, key: &str) {
+    let extensions = header(head, "sec-websocket-extensions");
+    let extensions = extensions.map(|given| format!("sec-websocket-extensions: {given}\r\n")).unwrap_or_default();
+    let told = format!(
+        "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: x\r\n{extensions}\r\n"
+    );
+    let (first, second) = key.as_bytes().split_at(key.len() / 2);
+    let frames = if head.contains("/packed-frames") {
+        [frame(0x81, b"before."), frame(0xc1, key.as_bytes()), frame(0x81, b"behind.")].concat()
+    } else {
+        [
+            frame(0x01, &[b"<", first].concat()),
+            frame(0x89, b"ping"),
+            frame(0x80, &[second, b">"].concat()),
+            frame(0x89, key.as_bytes()),
+            frame(0x82, first),
+            frame(0x82, second),
+            frame(0x88, &[&[3, 232], key.as_bytes()].concat()),
+        ]
+        .concat()
+    };
+    stream.write_all(&[told.as_bytes(), &frames].concat()).await.ok();
+    stream.flush().await.ok();
+    stream.shutdown().await.ok();
+}
+
+/// A WebSocket as far as a proxy sees it: the head that asked for it as a message, and then every byte.
 async fn say_back(mut stream: impl AsyncRead + AsyncWrite + Unpin, head: &str) {
     let told = "HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: websocket\r\nsec-websocket-accept: x\r\n\r\n";
-    if stream.write_all(format!("{told}{}", one_line(head)).as_bytes()).await.is_err() {
+    let text = one_line(head).into_bytes();
+    let length = u16::try_from(text.len()).unwrap().to_be_bytes();
+    let message = [told.as_bytes(), &[0x81, 126], &length, &text].concat();
+    if stream.write_all(&message).await.is_err() {
         return;
     }
     let mut buffer = vec![0; 4096];

@@ -24,18 +24,18 @@ in_every_mode! {
     }
 }
 
-const VALUE: &str = "sk-live-0123456789abcdef";
+pub(super) const VALUE: &str = "sk-live-0123456789abcdef";
 
 /// A sandbox with a secret for `api.test`, which may also reach `other.test` (by TLS) and `plain.test` (in the clear).
-struct World {
-    api: Server,
+pub(super) struct World {
+    pub(super) api: Server,
     other: Server,
-    plain: Server,
-    sandbox: Sandbox,
+    pub(super) plain: Server,
+    pub(super) sandbox: Sandbox,
 }
 
 impl World {
-    async fn new(f: &Fixture) -> Self {
+    pub(super) async fn new(f: &Fixture) -> Self {
         let authority = Authority::new();
         let api = Server::https(&authority, &["api.test"]).await;
         let other = Server::https(&authority, &["other.test"]).await;
@@ -56,7 +56,7 @@ impl World {
         Self { api, other, plain, sandbox }
     }
 
-    async fn curl(&self, arguments: &str) -> atoll_runtime::ExecOutput {
+    pub(super) async fn curl(&self, arguments: &str) -> atoll_runtime::ExecOutput {
         let Self { api, other, plain, sandbox } = self;
         let ports = format!(
             "API=https://api.test:{}; OTHER=https://other.test:{}; PLAIN=plain.test:{};",
@@ -72,7 +72,7 @@ impl World {
     }
 }
 
-fn secret(port: u16) -> PutSecret {
+pub(super) fn secret(port: u16) -> PutSecret {
     PutSecret {
         value: VALUE.to_owned(),
         hosts: vec![format!("api.test:{port}")],
@@ -156,7 +156,9 @@ async fn a_packed_answer_is_refused(f: &Fixture) {
     let output = world.curl("--compressed -H \"x-api-key: $API_KEY\" $API/packed").await;
     assert_denied(&output, DenialReason::Malformed);
     assert!(world.api.heard()[0].to_lowercase().contains("accept-encoding: identity"));
-    assert_eq!(reasons(&world.curl("$API/packed").await), []);
+    // Whatever the request contained: the host may have kept the value.
+    assert_denied(&world.curl("$API/packed").await, DenialReason::Malformed);
+    assert_eq!(reasons(&world.curl("$OTHER/packed").await), []);
 }
 
 async fn it_comes_back_neither_behind_a_body_nor_in_a_socket(f: &Fixture) {
@@ -167,7 +169,7 @@ async fn it_comes_back_neither_behind_a_body_nor_in_a_socket(f: &Fixture) {
             "import os, socket, ssl\nkey = os.environ['API_KEY']\n\
              s = ssl.create_default_context().wrap_socket(socket.create_connection(('api.test', {port})), server_hostname='api.test')\n\
              s.sendall(f'GET {path} HTTP/1.1\\r\\nHost: api.test:{port}\\r\\nX-Api-Key: {{key}}\\r\\n{more}\\r\\n'.encode())\n\
-             got = b''\nwhile b'{then}' not in got:\n  piece = s.recv(4096)\n  if not piece: break\n  got += piece\nprint(got.decode())"
+             got = b''\nwhile b'{then}' not in got:\n  piece = s.recv(4096)\n  if not piece: break\n  got += piece\nprint(got.decode('latin-1'))"
         )
     };
     let trailers = python(&world.sandbox, &talk("/trailers", "TE: trailers\\r\\n", "|\\r\\n\\r\\n")).await;

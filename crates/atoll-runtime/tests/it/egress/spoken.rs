@@ -25,7 +25,7 @@ fn talk(host: &str, port: u16, first: &str, until: &str, then: &str, last: &str)
     format!(
         "import socket\ns = socket.create_connection(('{host}', {port}), 10)\ns.settimeout(10)\ns.sendall(b'{first}')\ngot = b''\n\
          def until(what):\n  global got\n  while what not in got:\n    piece = s.recv(4096)\n    assert piece, got\n    got += piece\n\
-         until(b'{until}')\ns.sendall(b'{then}')\nuntil(b'{last}')\nprint(got.decode())"
+         until(b'{until}')\ns.sendall(b'{then}')\nuntil(b'{last}')\nprint(got.decode('latin-1'))"
     )
 }
 
