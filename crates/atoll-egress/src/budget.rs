@@ -1,18 +1,26 @@
-//! Memory that the connections of one sandbox may use in the agent. The more of them there are, the less each gets, so that
-//! a sandbox whose peers do not read cannot fill the machine with bytes that wait.
+//! What the connections of one sandbox may use of the machine: memory in the agent, and new connections per second. The more
+//! of them there are, the less memory each gets, so that a sandbox whose peers do not read cannot fill the machine with bytes
+//! that wait.
 
 use std::io;
 use std::os::fd::OwnedFd;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use rustix::net::sockopt;
 use rustix::pipe::{self, PipeFlags};
 use tokio::net::TcpStream;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::time::Instant;
 
 /// Connections at once. Each is a task with buffers and two descriptors.
 const FLOWS_MAX: usize = 1024;
+
+/// New connections to the outside: this many at once, then one per interval. Each uses a port of the host and an entry of its
+/// connection tracking for about a minute after its end, of which there are 28,000 for one destination.
+const BURST: u32 = 1000;
+const INTERVAL: Duration = Duration::from_millis(10);
 
 /// Connections that are few: up to here each may use what makes one transfer fastest. Package managers use as many.
 const FEW: usize = 16;
@@ -44,6 +52,8 @@ const PIPE_MIN: usize = 64 * 1024;
 pub(crate) struct Budget {
     flows: Arc<Semaphore>,
     pipes: Arc<AtomicUsize>,
+    /// When the next connection would be made if they came one per interval.
+    due: Mutex<Option<Instant>>,
 }
 
 /// A pipe whose size is counted for as long as this lives.
@@ -64,7 +74,22 @@ impl Drop for Pipe {
 
 impl Budget {
     pub(crate) fn new() -> Self {
-        Self { flows: Arc::new(Semaphore::new(FLOWS_MAX)), pipes: Arc::default() }
+        Self { flows: Arc::new(Semaphore::new(FLOWS_MAX)), pipes: Arc::default(), due: Mutex::default() }
+    }
+
+    /// Waits until one more connection to the outside may be made.
+    pub(crate) async fn pace(&self) {
+        let now = Instant::now();
+        let due = {
+            let mut next = self.due.lock().unwrap_or_else(PoisonError::into_inner);
+            let due = next.map_or(now, |next| next.max(now));
+            *next = Some(due + INTERVAL);
+            due
+        };
+        // A connection may be early by a whole burst.
+        if let Some(at) = due.checked_sub(INTERVAL * (BURST - 1)).filter(|at| *at > now) {
+            tokio::time::sleep_until(at).await;
+        }
     }
 
     /// A place for one more connection; `None` if there are too many.
@@ -135,6 +160,26 @@ mod tests {
         assert!(really <= PIPES_MAX && really > PIPES_MAX - PIPE_MIN, "{really}");
         drop(pipes);
         assert_eq!(budget.pipes.load(Ordering::Relaxed), 0);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn connections_beyond_a_burst_are_paced() {
+        let budget = Budget::new();
+        let begun = Instant::now();
+        for _ in 0..BURST {
+            budget.pace().await;
+        }
+        assert_eq!(begun.elapsed(), Duration::ZERO, "a burst is not delayed");
+        for _ in 0..100 {
+            budget.pace().await;
+        }
+        assert_eq!(begun.elapsed(), INTERVAL * 100);
+        tokio::time::advance(INTERVAL * BURST * 2).await;
+        let begun = Instant::now();
+        for _ in 0..=BURST {
+            budget.pace().await;
+        }
+        assert_eq!(begun.elapsed(), INTERVAL, "no more than one burst is saved up");
     }
 
     #[tokio::test]

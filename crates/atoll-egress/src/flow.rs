@@ -359,6 +359,7 @@ impl Flow {
         protocol: EgressProtocol,
         allowed: &Allowed,
     ) -> Result<Counted, Denied> {
+        self.shared.budget.pace().await;
         let connecting = async {
             for address in addresses {
                 if let Ok(Ok(stream)) = timeout(CONNECT, TcpStream::connect((*address, port))).await {
