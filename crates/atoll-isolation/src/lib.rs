@@ -21,6 +21,7 @@ mod root;
 pub mod seccomp;
 mod spec;
 pub mod sys;
+mod untrusted;
 pub mod wire;
 
 pub use channel::{Channel, Packed, pack, unpack};
@@ -29,3 +30,4 @@ pub use launch::{Ids, Keeper, LaunchError, Launched, Launcher, Staged};
 pub use plan::{Plan, Source, Step};
 pub use root::{HostRoot, RootError};
 pub use spec::{Disk, IdMap, Isolation, Spec};
+pub use untrusted::Untrusted;
