@@ -7,6 +7,7 @@ mod large_files;
 mod lifecycle;
 mod limits;
 mod load;
+mod session_attacks;
 mod sockets;
 mod survives;
 mod tls;
