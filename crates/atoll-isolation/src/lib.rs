@@ -24,6 +24,7 @@ pub mod seccomp;
 mod spec;
 pub mod sys;
 pub mod unstarted;
+mod untrusted;
 pub mod wire;
 
 pub use channel::{Channel, Packed, pack, unpack};
@@ -33,3 +34,4 @@ pub use quota::Quotas;
 pub use removal::remove_directory;
 pub use root::{HostRoot, RootError};
 pub use spec::{Disk, IdMap, Isolation, Spec};
+pub use untrusted::Untrusted;

@@ -99,6 +99,10 @@ const ADVICE: &[(ErrorCode, &str)] = &[
         "Wait for some of its commands, cancel them, or use another session: sessions run beside each other.",
     ),
     (ErrorCode::SessionLimit, "Delete sessions that are not used."),
+    (
+        ErrorCode::SessionTooLarge,
+        "Unset large variables, or keep their content in files. Until then a reset or restart begins with the last snapshot.",
+    ),
     (ErrorCode::CommandCancelled, "Somebody took it out of the queue. It was not run."),
     (
         ErrorCode::ShellNotSupported,

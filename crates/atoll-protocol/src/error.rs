@@ -69,6 +69,7 @@ codes! {
     SessionAlive = 409, "The session's shell is alive, so there is nothing to restart.";
     SessionBusy = 429, "Too many commands wait for the session.";
     SessionLimit = 429, "The sandbox may not have more sessions.";
+    SessionTooLarge = 413, "The session holds more than a snapshot can have. Its commands run; it cannot be copied.";
     CommandCancelled = 409, "The command was taken out of the queue before it began.";
     ShellNotSupported = 501, "The sandbox has no bash that can be a session's; the message says what is missing.";
     TerminalNotFound = 404, "No terminal has this id.";

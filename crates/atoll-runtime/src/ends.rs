@@ -65,8 +65,8 @@ impl Source {
     /// What lies there at this moment, and no more: a writer that goes on cannot hold us up.
     pub(crate) fn drain(&self) -> Option<Bytes> {
         match self {
-            Self::Unheard(pipe) => drain_pipe(pipe.as_fd()),
-            Self::Pipe(pipe) => drain_pipe(pipe.as_fd()),
+            Self::Unheard(pipe) => drain_pipe(pipe.as_fd(), true),
+            Self::Pipe(pipe) => drain_pipe(pipe.as_fd(), false),
             Self::Terminal(pty) => drain_terminal(pty),
         }
     }
@@ -80,13 +80,16 @@ impl Source {
     }
 }
 
-fn drain_pipe(pipe: BorrowedFd<'_>) -> Option<Bytes> {
+/// The owner of a pipe may open it again and read it too, so what was there can be gone: a read that could wait must not
+/// follow.
+fn drain_pipe(pipe: BorrowedFd<'_>, may_wait: bool) -> Option<Bytes> {
     let waiting = usize::try_from(rustix::io::ioctl_fionread(pipe).ok()?).ok()?;
     if waiting == 0 {
         return None;
     }
-    // A program may have taken the bytes meanwhile: it can open its own end for reading. Our end must not wait for more.
-    rustix::io::ioctl_fionbio(pipe, true).ok()?;
+    if may_wait {
+        rustix::io::ioctl_fionbio(pipe, true).ok()?;
+    }
     let mut bytes = vec![0; waiting];
     let count = rustix::io::read(pipe, &mut bytes).ok()?;
     bytes.truncate(count);

@@ -8,7 +8,7 @@ mod rescue;
 use std::collections::HashMap;
 use std::io;
 use std::net::SocketAddr;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, OwnedFd};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -421,14 +421,14 @@ async fn room(socket: BorrowedFd<'_>) -> io::Result<()> {
     Ok(())
 }
 
-pub(crate) fn register(socket: OwnedFd) -> io::Result<AsyncFd<OwnedFd>> {
+pub(crate) fn register<T: AsRawFd>(socket: T) -> io::Result<AsyncFd<T>> {
     listened_to(socket, Interest::READABLE | Interest::WRITABLE)
 }
 
 #[expect(
     deprecated,
-    reason = "the replacement is unsafe for types that may lie about their descriptor; OwnedFd does not"
+    reason = "the replacement is unsafe for types that may lie about their descriptor; none that comes here does"
 )]
-fn listened_to(socket: OwnedFd, interest: Interest) -> io::Result<AsyncFd<OwnedFd>> {
+fn listened_to<T: AsRawFd>(socket: T, interest: Interest) -> io::Result<AsyncFd<T>> {
     AsyncFd::with_interest(socket, interest)
 }

@@ -33,6 +33,8 @@ const RLIMIT_NOFILE: u32 = 7;
 pub(crate) enum Standard {
     /// Pipes, as the command says.
     Pipes,
+    /// Pipes, and the memory by which a session's shell reports.
+    Shell(session::Page),
     /// One terminal for all three, which also controls it.
     Terminal(Window),
 }
@@ -40,14 +42,14 @@ pub(crate) enum Standard {
 impl Standard {
     fn session(&self) -> Session {
         match self {
-            Self::Pipes => Session::Own,
+            Self::Pipes | Self::Shell(_) => Session::Own,
             Self::Terminal(_) => Session::Terminal,
         }
     }
 
     fn window(&self) -> Option<Window> {
         match self {
-            Self::Pipes => None,
+            Self::Pipes | Self::Shell(_) => None,
             Self::Terminal(window) => Some(window.clone()),
         }
     }
@@ -60,7 +62,7 @@ impl Standard {
     ) -> Result<(ChildEnds<'a>, OurEnds), Error> {
         let owner = shared.outside((user.uid, user.gid));
         match self {
-            Self::Pipes => pipes::make(&command.stdin, shared.null.as_fd(), owner),
+            Self::Pipes | Self::Shell(_) => pipes::make(&command.stdin, shared.null.as_fd(), owner),
             Self::Terminal(window) => {
                 pipes::of_terminal(Pty::open(shared, window.size(), owner.map(|(uid, _)| uid)).await?)
             }
@@ -116,7 +118,7 @@ async fn attempt(
     let young = Arc::clone(&shared.starts).acquire_owned().await.ok();
     let number = shared.next_number();
     let tree = shared.new_tree(number, command.memory_bytes)?;
-    let extras = Extras::of(command)?;
+    let extras = Extras::of(command, standard)?;
     let registered = register(shared, id, command, &tree)?;
     let spawn = Spawn {
         session: standard.session(),
@@ -257,14 +259,20 @@ fn limits(shared: &Shared, invocation: &Invocation) -> Vec<(u32, u64, u64)> {
     limits
 }
 
-/// What a session's shell is given beyond its standard descriptors. It closes them before any of its commands runs.
-struct Extras {
+/// What a session's shell is given beyond its standard descriptors: the object, then what it reports by or what it runs.
+/// It closes them before any of its commands runs.
+struct Extras<'a> {
     object: Option<BorrowedFd<'static>>,
+    page: Option<BorrowedFd<'a>>,
     script: Option<OwnedFd>,
 }
 
-impl Extras {
-    fn of(command: &Command) -> Result<Self, Error> {
+impl<'a> Extras<'a> {
+    fn of(command: &Command, standard: &'a Standard) -> Result<Self, Error> {
+        let page = match standard {
+            Standard::Shell(page) => Some(page.as_fd()),
+            Standard::Pipes | Standard::Terminal(_) => None,
+        };
         let (object, script) = match &command.invocation {
             Invocation::Shell(_) | Invocation::Interactive | Invocation::Argv(_) => (None, None),
             Invocation::Session { .. } => (Some(session::object()?), None),
@@ -273,15 +281,15 @@ impl Extras {
                 (Some(session::object()?), Some(script))
             }
         };
-        Ok(Self { object, script })
+        Ok(Self { object, page, script })
     }
 
     fn count(&self) -> u32 {
-        u32::from(self.object.is_some()) + u32::from(self.script.is_some())
+        [self.object.is_some(), self.page.is_some(), self.script.is_some()].into_iter().map(u32::from).sum()
     }
 
     fn fds(&self) -> impl Iterator<Item = BorrowedFd<'_>> {
-        self.object.into_iter().chain(self.script.as_ref().map(AsFd::as_fd))
+        self.object.into_iter().chain(self.page).chain(self.script.as_ref().map(AsFd::as_fd))
     }
 }
 

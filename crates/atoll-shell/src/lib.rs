@@ -5,10 +5,11 @@
 //! time as a small object that bash loads as a builtin (`enable -f`), and from then on the loop that takes commands is
 //! machine code inside bash's own process. It needs no name, function, variable or open descriptor of the user's world:
 //!
-//! - Before each command it sends the agent a message: how the last one ended, and one end of a new connection. On the
-//!   other end it waits for the next command, which brings its own standard descriptors. Then it closes that too. While
-//!   user code runs there is nothing of ours to find, write to, close or inherit. The agent knows by the kernel's word
-//!   which process sent a message.
+//! - Before each command it writes how the last one ended into memory that it shares with the agent, and connects to the
+//!   agent's listener. On that connection it waits for the next command, which brings its own standard descriptors. Then
+//!   it closes that too. While user code runs there is no descriptor of ours to find, write to, close or inherit. The
+//!   kernel says which process connected, and whether it still has the shared memory: a child does not, and a program
+//!   that was executed in the shell's place does not.
 //! - A command is given to bash's own parser and executor, so everything means what it means in bash.
 //! - An interrupted command unwinds to this loop, not out of the shell.
 //!

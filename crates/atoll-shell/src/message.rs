@@ -1,9 +1,12 @@
-//! What agent and shell say to each other: one [`Order`] in, one [`Report`] back, over a connection made for each.
+//! What agent and shell say to each other: one [`Order`] in, one [`Report`] back.
+//!
+//! The shell writes its report into the [`PAGE`], memory that it shares with the agent, and then connects to the agent's
+//! listener. The agent answers with an order over that connection, and reads nothing from it: no bytes, no descriptors.
 //!
 //! Both ends are built from this file at the same time and run on the same machine, so numbers are in native order.
 
 /// First bytes of every message; also its version.
-pub const MAGIC: u32 = u32::from_ne_bytes(*b"ATS1");
+pub const MAGIC: u32 = u32::from_ne_bytes(*b"ATS2");
 
 /// The builtin's name while it is being loaded; it is gone before the first command.
 pub const BUILTIN: &str = "atoll";
@@ -17,17 +20,24 @@ pub const SCRIPT: i32 = 4;
 /// The signal that makes the shell give up its command. Bash cannot trap it: the C library keeps it for itself.
 pub const GIVE_UP: i32 = 33;
 
-/// Length of a token.
-pub const TOKEN: usize = 16;
+/// The descriptor on which a session's shell finds the memory that it shares with the agent.
+pub const PAGE: i32 = 4;
+
+/// Bytes of that memory: a report and its directory, in whole pages of any size that Linux has.
+pub const PAGE_SIZE: usize = 64 * 1024;
 
 /// Length of a [`Report`] without the directory that follows it.
-pub const REPORT: usize = 48;
+pub const REPORT: usize = 40;
+
+/// Most bytes of a dump. A session with thousands of functions holds about one MiB. A shell that holds more stops here
+/// and reports [`TOO_LARGE`]; the agent ends one that sends more.
+pub const DUMP_MAX: usize = 8 * 1024 * 1024;
 
 /// The longest directory that a report tells (PATH_MAX); of a longer one nothing.
 pub const DIRECTORY: usize = 4096;
 
 /// Length of an [`Order`] without its payload.
-pub const ORDER: usize = 32;
+pub const ORDER: usize = 24;
 
 /// The longest payload that travels in the message itself. Longer ones travel as a file.
 pub const INLINE: usize = 8 * 1024;
@@ -56,13 +66,15 @@ pub const GIVEN_UP: u8 = 1;
 pub const ALONE: u8 = 2;
 /// The directory that the session was in could not be entered again.
 pub const CWD_LOST: u8 = 4;
+/// The dump would be longer than [`DUMP_MAX`] and is not whole.
+pub const TOO_LARGE: u8 = 8;
 
 /// From the shell: how an order ended. The directory that the shell is in follows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Report {
     /// What this is about.
     pub kind: Kind,
-    /// [`GIVEN_UP`], [`ALONE`], [`CWD_LOST`].
+    /// [`GIVEN_UP`], [`ALONE`], [`CWD_LOST`], [`TOO_LARGE`].
     pub flags: u8,
     /// The exit status, or the OS error.
     pub status: i32,
@@ -70,14 +82,16 @@ pub struct Report {
     pub user_us: u64,
     /// The same in the kernel.
     pub system_us: u64,
-    /// The order's own.
-    pub token: [u8; TOKEN],
+    /// The number of the order that ended.
+    pub order: u64,
+    /// Bytes of the directory that follows.
+    pub directory: u32,
 }
 
 impl Report {
     /// Of this kind, with nothing to say.
-    pub fn new(kind: Kind, token: [u8; TOKEN]) -> Self {
-        Self { kind, flags: 0, status: 0, user_us: 0, system_us: 0, token }
+    pub fn new(kind: Kind, order: u64) -> Self {
+        Self { kind, flags: 0, status: 0, user_us: 0, system_us: 0, order, directory: 0 }
     }
 
     /// As bytes.
@@ -93,9 +107,10 @@ impl Report {
         };
         bytes[5] = self.flags;
         bytes[8..12].copy_from_slice(&self.status.to_ne_bytes());
+        bytes[12..16].copy_from_slice(&self.directory.to_ne_bytes());
         bytes[16..24].copy_from_slice(&self.user_us.to_ne_bytes());
         bytes[24..32].copy_from_slice(&self.system_us.to_ne_bytes());
-        bytes[32..].copy_from_slice(&self.token);
+        bytes[32..].copy_from_slice(&self.order.to_ne_bytes());
         bytes
     }
 
@@ -119,7 +134,8 @@ impl Report {
             status,
             user_us: u64::from_ne_bytes(bytes[16..24].try_into().ok()?),
             system_us: u64::from_ne_bytes(bytes[24..32].try_into().ok()?),
-            token: bytes[32..REPORT].try_into().ok()?,
+            order: u64::from_ne_bytes(bytes[32..REPORT].try_into().ok()?),
+            directory: number(bytes, 12)?,
         })
     }
 }
@@ -148,7 +164,7 @@ pub struct Order {
     /// Bytes of payload.
     pub length: u32,
     /// Comes back in the report.
-    pub token: [u8; TOKEN],
+    pub number: u64,
 }
 
 impl Order {
@@ -162,7 +178,7 @@ impl Order {
         };
         bytes[5] = self.flags;
         bytes[8..12].copy_from_slice(&self.length.to_ne_bytes());
-        bytes[16..].copy_from_slice(&self.token);
+        bytes[16..].copy_from_slice(&self.number.to_ne_bytes());
         bytes
     }
 
@@ -176,8 +192,8 @@ impl Order {
             2 => Task::Dump,
             _ => return None,
         };
-        let token = bytes.get(16..ORDER)?.try_into().ok()?;
-        Some(Self { task, flags: *bytes.get(5)?, length: number(bytes, 8)?, token })
+        let own = bytes.get(16..ORDER)?.try_into().ok()?;
+        Some(Self { task, flags: *bytes.get(5)?, length: number(bytes, 8)?, number: u64::from_ne_bytes(own) })
     }
 }
 
@@ -229,8 +245,8 @@ mod tests {
     #[test]
     fn a_report_survives_the_way() {
         for kind in [Kind::Ready, Kind::Done, Kind::NotRun, Kind::Dumped, Kind::Leaving] {
-            let token = *b"0123456789abcdef";
-            let report = Report { kind, flags: GIVEN_UP | ALONE, status: -7, user_us: 5, system_us: 1 << 40, token };
+            let (flags, order, directory) = (GIVEN_UP | ALONE, u64::MAX - 1, 4096);
+            let report = Report { kind, flags, status: -7, user_us: 5, system_us: 1 << 40, order, directory };
             assert_eq!(Report::decode(&report.encode()), Some(report));
         }
     }
@@ -238,14 +254,14 @@ mod tests {
     #[test]
     fn an_order_survives_the_way() {
         for task in [Task::Run, Task::Dump] {
-            let order = Order { task, flags: PAYLOAD_IN_FILE, length: 12, token: *b"0123456789abcdef" };
+            let order = Order { task, flags: PAYLOAD_IN_FILE, length: 12, number: 1 << 40 };
             assert_eq!(Order::decode(&order.encode()), Some(order));
         }
     }
 
     #[test]
     fn what_is_none_of_ours_is_refused() {
-        let report = Report::new(Kind::Done, [0; TOKEN]).encode();
+        let report = Report::new(Kind::Done, 0).encode();
         assert_eq!(Report::decode(&report[1..]), None);
         assert_eq!(Report::decode(b"hello"), None);
         let mut foreign = report;

@@ -118,6 +118,9 @@ export class SessionBusyError extends RefusedError {}
 /** The server refused with `SESSION_LIMIT`. */
 export class SessionLimitError extends RefusedError {}
 
+/** The server refused with `SESSION_TOO_LARGE`. */
+export class SessionTooLargeError extends RefusedError {}
+
 /** The server refused with `COMMAND_CANCELLED`. */
 export class CommandCancelledError extends RefusedError {}
 
@@ -325,6 +328,7 @@ export const byCode: Readonly<Record<string, typeof RefusedError>> = {
   SESSION_ALIVE: SessionAliveError,
   SESSION_BUSY: SessionBusyError,
   SESSION_LIMIT: SessionLimitError,
+  SESSION_TOO_LARGE: SessionTooLargeError,
   COMMAND_CANCELLED: CommandCancelledError,
   SHELL_NOT_SUPPORTED: ShellNotSupportedError,
   TERMINAL_NOT_FOUND: TerminalNotFoundError,

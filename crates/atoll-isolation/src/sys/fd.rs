@@ -2,7 +2,7 @@
 
 use std::ffi::{CStr, CString};
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use super::{c_string, check, check_int};
 
@@ -19,6 +19,34 @@ pub fn seal(fd: BorrowedFd<'_>) -> io::Result<()> {
     let seals = libc::F_SEAL_WRITE | libc::F_SEAL_GROW | libc::F_SEAL_SHRINK | libc::F_SEAL_SEAL;
     // SAFETY: plain integer arguments on a descriptor the caller holds.
     check_int(unsafe { libc::fcntl(fd.as_raw_fd(), libc::F_ADD_SEALS, seals) }).map(drop)
+}
+
+/// An anonymous file of `length` zeros that is to be mapped by another process; its length is fixed. Only who is given the
+/// descriptor reaches it: its mode lets no other user open it again by `/proc/PID/fd`.
+pub fn shared_memory(name: &str, length: u64) -> io::Result<OwnedFd> {
+    let file = std::fs::File::from(memfd(name)?);
+    file.set_len(length)?;
+    set_mode(file.as_fd(), 0o600)?;
+    // SAFETY: plain integer arguments on a descriptor that we hold.
+    check_int(unsafe { libc::fcntl(file.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_GROW | libc::F_SEAL_SHRINK) })?;
+    Ok(file.into())
+}
+
+/// Whether any process has a writable mapping of this memory. The check seals the file against writing, which the kernel
+/// refuses while there is such a mapping (fcntl(2), `EBUSY`); so once there is none, there can never be one again.
+pub fn is_mapped(memory: BorrowedFd<'_>) -> bool {
+    // SAFETY: plain integer arguments on a descriptor the caller holds.
+    let sealed = check_int(unsafe { libc::fcntl(memory.as_raw_fd(), libc::F_ADD_SEALS, libc::F_SEAL_WRITE) });
+    sealed.is_err_and(|error| error.raw_os_error() == Some(libc::EBUSY))
+}
+
+/// Gives the calling thread a descriptor table of its own, a copy of that of its process. The table is closed when the
+/// thread exits.
+pub fn own_table() -> io::Result<()> {
+    // A range without descriptors: only the copy is wanted.
+    let none = libc::c_uint::MAX;
+    // SAFETY: plain integers; the descriptors keep their numbers.
+    check(unsafe { libc::syscall(libc::SYS_close_range, none, none, libc::CLOSE_RANGE_UNSHARE) }).map(drop)
 }
 
 /// Whether a path leads somewhere, as far as can be seen.

@@ -1,17 +1,23 @@
-//! SOCK_SEQPACKET pairs and descriptor passing (SCM_RIGHTS).
+//! SOCK_SEQPACKET sockets and descriptor passing (SCM_RIGHTS).
 
 use std::io;
-use std::os::fd::{AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd, RawFd};
 
 use super::{check_int, fd};
 
 /// Most descriptors one message carries. The widest (a setup with all sources) needs fewer.
 pub const MAX_FDS: usize = 16;
 
-/// Room for a control message with `MAX_FDS` descriptors and one with credentials: headers and payloads, aligned as
-/// cmsghdr wants.
+/// Whether descriptors may be sent to a socket (Linux 6.16, `asm-generic/socket.h`).
+const SO_PASSRIGHTS: libc::c_int = 83;
+
+/// Connections that wait to be accepted. A shell has one at a time; processes that connect to a listener that is not
+/// theirs are accepted and dropped as fast as the agent runs, and wait meanwhile.
+const BACKLOG: libc::c_int = 64;
+
+/// Room for a control message with `MAX_FDS` descriptors: header and payload, aligned as cmsghdr wants.
 #[repr(C, align(8))]
-struct Control([u8; 16 + MAX_FDS * size_of::<RawFd>() + 32]);
+struct Control([u8; 16 + MAX_FDS * size_of::<RawFd>()]);
 
 /// Two connected ends that keep message borders, close-on-exec.
 pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
@@ -28,30 +34,96 @@ pub fn pair() -> io::Result<(OwnedFd, OwnedFd)> {
 
 /// An exclusive lock on a name in the abstract socket space: held while the descriptor lives, gone with the process.
 pub fn claim_name(name: &[u8]) -> io::Result<Option<OwnedFd>> {
-    match bind_abstract(libc::SOCK_DGRAM, name) {
-        Ok(socket) => Ok(Some(socket)),
+    let socket = unnamed(libc::SOCK_DGRAM)?;
+    match bind_abstract(socket.as_fd(), name) {
+        Ok(()) => Ok(Some(socket)),
         Err(error) if error.kind() == io::ErrorKind::AddrInUse => Ok(None),
         Err(error) => Err(error),
     }
 }
 
-/// A datagram socket with a name in the abstract socket space of the current network namespace; never waits, and tells
-/// who sent each message.
+/// A listener with a name in the abstract socket space of the current network namespace; never waits. Where the kernel
+/// can, nothing that is sent to it or to its connections carries descriptors: the kernel refuses the sender.
 pub fn listen(name: &[u8]) -> io::Result<OwnedFd> {
-    let socket = bind_abstract(libc::SOCK_DGRAM | libc::SOCK_NONBLOCK, name)?;
-    let on: libc::c_int = 1;
-    let length = libc::socklen_t::try_from(size_of_val(&on)).expect("4 bytes");
-    // SAFETY: `on` is an int of the length given.
-    let set = unsafe {
-        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_PASSCRED, (&raw const on).cast(), length)
-    };
-    check_int(set)?;
+    let socket = unnamed(libc::SOCK_SEQPACKET | libc::SOCK_NONBLOCK)?;
+    // Before it can be found.
+    refuse_rights(socket.as_fd());
+    bind_abstract(socket.as_fd(), name)?;
+    // SAFETY: plain integers.
+    check_int(unsafe { libc::listen(socket.as_raw_fd(), BACKLOG) })?;
     Ok(socket)
 }
 
-fn bind_abstract(kind: libc::c_int, name: &[u8]) -> io::Result<OwnedFd> {
+/// Has the kernel refuse messages with descriptors to this socket, and to those that it will accept. Kernels before
+/// 6.16 cannot: [`refuses_rights`] says so afterwards.
+pub fn refuse_rights(socket: BorrowedFd<'_>) {
+    let off: libc::c_int = 0;
+    let length = libc::socklen_t::try_from(size_of_val(&off)).expect("4 bytes");
+    // SAFETY: `off` is an int of the length given. A kernel that does not know the option changes nothing.
+    unsafe { libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, SO_PASSRIGHTS, (&raw const off).cast(), length) };
+}
+
+/// Whether the kernel refuses messages with descriptors to this socket.
+pub fn refuses_rights(socket: BorrowedFd<'_>) -> bool {
+    option(socket, SO_PASSRIGHTS, 1_i32).is_ok_and(|passes| passes == 0)
+}
+
+/// The pid, here, of the process that connected or made the other end.
+pub fn peer_pid(socket: BorrowedFd<'_>) -> io::Result<u32> {
+    let unknown = libc::ucred { pid: 0, uid: libc::uid_t::MAX, gid: libc::gid_t::MAX };
+    Ok(u32::try_from(option(socket, libc::SO_PEERCRED, unknown)?.pid).unwrap_or(0))
+}
+
+/// Takes a connection off a listener made by [`listen`]; `WouldBlock` if there is none.
+pub fn accept(listener: BorrowedFd<'_>) -> io::Result<OwnedFd> {
+    let (nowhere, flags) = (std::ptr::null_mut(), libc::SOCK_CLOEXEC | libc::SOCK_NONBLOCK);
+    // SAFETY: no address is requested; the rest are integers.
+    fd::owned(unsafe { libc::accept4(listener.as_raw_fd(), nowhere, nowhere.cast(), flags) })
+}
+
+/// Has the last close of this socket wait for its peer (SO_LINGER).
+#[cfg(test)]
+pub(crate) fn linger(socket: BorrowedFd<'_>, seconds: i32) -> io::Result<()> {
+    let linger = libc::linger { l_onoff: 1, l_linger: seconds };
+    let length = libc::socklen_t::try_from(size_of_val(&linger)).expect("8 bytes");
+    // SAFETY: `linger` is of the length given.
+    let set = unsafe {
+        libc::setsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, libc::SO_LINGER, (&raw const linger).cast(), length)
+    };
+    check_int(set).map(drop)
+}
+
+fn option<T: Copy>(socket: BorrowedFd<'_>, name: libc::c_int, mut value: T) -> io::Result<T> {
+    let mut length = libc::socklen_t::try_from(size_of::<T>()).expect("a few bytes");
+    // SAFETY: `value` is plain numbers of the length given.
+    let got = unsafe {
+        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, name, (&raw mut value).cast(), &raw mut length)
+    };
+    check_int(got).map(|_| value)
+}
+
+/// Connects to the listener of this name.
+#[cfg(test)]
+pub(crate) fn connect_to(name: &[u8]) -> io::Result<OwnedFd> {
+    let socket = unnamed(libc::SOCK_SEQPACKET)?;
+    let (address, length) = abstract_address(name);
+    // SAFETY: `address` is a sockaddr_un of which `length` bytes are meant.
+    check_int(unsafe { libc::connect(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
+    Ok(socket)
+}
+
+fn unnamed(kind: libc::c_int) -> io::Result<OwnedFd> {
     // SAFETY: plain integers.
-    let socket = fd::owned(unsafe { libc::socket(libc::AF_UNIX, kind | libc::SOCK_CLOEXEC, 0) })?;
+    fd::owned(unsafe { libc::socket(libc::AF_UNIX, kind | libc::SOCK_CLOEXEC, 0) })
+}
+
+fn bind_abstract(socket: BorrowedFd<'_>, name: &[u8]) -> io::Result<()> {
+    let (address, length) = abstract_address(name);
+    // SAFETY: `address` is a sockaddr_un of which `length` bytes are meant.
+    check_int(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) }).map(drop)
+}
+
+fn abstract_address(name: &[u8]) -> (libc::sockaddr_un, libc::socklen_t) {
     // SAFETY: an all-zero sockaddr_un is valid.
     let mut address: libc::sockaddr_un = unsafe { std::mem::zeroed() };
     address.sun_family = libc::sa_family_t::try_from(libc::AF_UNIX).expect("a small constant");
@@ -60,10 +132,7 @@ fn bind_abstract(kind: libc::c_int, name: &[u8]) -> io::Result<OwnedFd> {
         *slot = libc::c_char::from_ne_bytes([*byte]);
     }
     let length = size_of::<libc::sa_family_t>() + 1 + name.len().min(address.sun_path.len() - 1);
-    let length = libc::socklen_t::try_from(length).expect("at most 110 bytes");
-    // SAFETY: `address` is a sockaddr_un of which `length` bytes are meant.
-    check_int(unsafe { libc::bind(socket.as_raw_fd(), (&raw const address).cast(), length) })?;
-    Ok(socket)
+    (address, libc::socklen_t::try_from(length).expect("at most 110 bytes"))
 }
 
 /// Whether a call may wait.
@@ -153,21 +222,6 @@ pub type Received = (usize, Vec<OwnedFd>);
 
 /// As [`receive`], with the choice.
 pub fn receive_waiting(socket: BorrowedFd<'_>, buffer: &mut [u8], waiting: Waiting) -> io::Result<Option<Received>> {
-    let (length, fds, _) = receive_all(socket, buffer, waiting)?;
-    Ok(if length == 0 { None } else { Some((length, fds)) })
-}
-
-/// Takes a datagram from a socket made by [`listen`], without waiting: its length, its descriptors, and the pid, here, of
-/// the process that sent it.
-pub fn receive_from(socket: BorrowedFd<'_>, buffer: &mut [u8]) -> io::Result<(usize, Vec<OwnedFd>, Option<u32>)> {
-    receive_all(socket, buffer, Waiting::Forbidden)
-}
-
-fn receive_all(
-    socket: BorrowedFd<'_>,
-    buffer: &mut [u8],
-    waiting: Waiting,
-) -> io::Result<(usize, Vec<OwnedFd>, Option<u32>)> {
     let mut part = libc::iovec { iov_base: buffer.as_mut_ptr().cast(), iov_len: buffer.len() };
     let mut control = Control([0; _]);
     let mut message = message_header(&mut part);
@@ -179,16 +233,15 @@ fn receive_all(
     let Ok(got) = usize::try_from(got) else {
         return Err(io::Error::last_os_error());
     };
-    let (fds, sender) = take_control(&message);
+    let fds = take_fds(&message);
     if message.msg_flags & (libc::MSG_TRUNC | libc::MSG_CTRUNC) != 0 {
         return Err(io::Error::from_raw_os_error(libc::EMSGSIZE));
     }
-    Ok((got, fds, sender))
+    Ok(if got == 0 { None } else { Some((got, fds)) })
 }
 
-fn take_control(message: &libc::msghdr) -> (Vec<OwnedFd>, Option<u32>) {
+fn take_fds(message: &libc::msghdr) -> Vec<OwnedFd> {
     let mut fds = Vec::new();
-    let mut sender = None;
     // SAFETY: `message` was filled in by recvmsg and its control buffer is alive.
     let mut header = unsafe { libc::CMSG_FIRSTHDR(message) };
     while !header.is_null() {
@@ -208,14 +261,8 @@ fn take_control(message: &libc::msghdr) -> (Vec<OwnedFd>, Option<u32>) {
                 fds.push(unsafe { OwnedFd::from_raw_fd(raw) });
             }
         }
-        if current.cmsg_level == libc::SOL_SOCKET && current.cmsg_type == libc::SCM_CREDENTIALS {
-            // SAFETY: the data area follows the header inside the control buffer.
-            let data = unsafe { libc::CMSG_DATA(header) }.cast::<libc::ucred>();
-            // SAFETY: the kernel wrote one ucred there.
-            sender = u32::try_from(unsafe { data.read_unaligned() }.pid).ok();
-        }
         // SAFETY: both come from the same message.
         header = unsafe { libc::CMSG_NXTHDR(message, header) };
     }
-    (fds, sender)
+    fds
 }

@@ -135,6 +135,16 @@ pub enum Error {
         /// How many.
         max: usize,
     },
+    /// Its shell holds too much to be written down.
+    #[error("session {id} holds more than a snapshot can have ({} MiB; {} MiB for all sessions of a sandbox)", .max >> 20, .together >> 20)]
+    SessionTooLarge {
+        /// The id.
+        id: String,
+        /// Most bytes of one.
+        max: usize,
+        /// Most bytes of all.
+        together: usize,
+    },
     /// Taken out of the queue.
     #[error("command {id} was cancelled before it began")]
     CommandCancelled {

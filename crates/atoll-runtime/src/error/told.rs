@@ -27,6 +27,7 @@ impl Error {
             Self::SessionAlive { .. } => ErrorCode::SessionAlive,
             Self::SessionBusy { .. } => ErrorCode::SessionBusy,
             Self::SessionLimit { .. } => ErrorCode::SessionLimit,
+            Self::SessionTooLarge { .. } => ErrorCode::SessionTooLarge,
             Self::CommandCancelled { .. } => ErrorCode::CommandCancelled,
             Self::ShellNotSupported { .. } => ErrorCode::ShellNotSupported,
             Self::TerminalNotFound { .. } => ErrorCode::TerminalNotFound,
@@ -86,6 +87,9 @@ impl Error {
             }
             Self::SessionBusy { .. } => Some("wait for some of them, cancel them, or use another session".to_owned()),
             Self::SessionLimit { .. } => Some("delete some that are no longer used".to_owned()),
+            Self::SessionTooLarge { .. } => {
+                Some("unset large variables, or keep their content in files; its commands run all the same".to_owned())
+            }
             Self::ShellNotSupported { .. } => {
                 Some("a session needs a bash that can load builtins (`enable -f`); exec needs any sh".to_owned())
             }

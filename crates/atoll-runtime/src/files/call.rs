@@ -9,6 +9,7 @@ use std::task::{Context, Poll, ready};
 
 use atoll_files::ask::{Ask, FRAME_MAX, FrameKind, HEADER, Told, header, parse_header};
 use atoll_files::{Failure, Kind};
+use atoll_isolation::sys::socket;
 use atoll_isolation::wire::Wire;
 use bytes::{Buf, Bytes, BytesMut};
 use rustix::pipe::{SpliceFlags, splice};
@@ -262,6 +263,8 @@ async fn connected(used: &Use, question: &[u8]) -> io::Result<UnixStream> {
     }
     let (ours, theirs) = std::os::unix::net::UnixStream::pair()?;
     ours.set_nonblocking(true)?;
+    // Only bytes come back. A descriptor would be closed by our one thread, and that can wait.
+    socket::refuse_rights(ours.as_fd());
     let mut stream = UnixStream::from_std(ours)?;
     if question.len() <= AHEAD {
         stream.write_all(question).await?;

@@ -224,6 +224,8 @@ async fn start(shared: &Arc<Shared>, user: &User, who: Who) -> Result<Arc<Worker
     // The worker waits on its end; only ours must not.
     rustix::io::ioctl_fionbio(&theirs, false)
         .map_err(|errno| Error::io("make the file worker's socket", &errno.into()))?;
+    // It is only written to.
+    socket::refuse_rights(ours.as_fd());
     let spawn = request(shared, number, user, &tree);
     let news = shared.link.listen(number)?;
     let spawned = {

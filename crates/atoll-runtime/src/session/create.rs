@@ -9,7 +9,7 @@ use tokio::sync::{mpsc, watch};
 
 use super::handle::{Session, Status};
 use super::owner::{ASKS_MAX, Owner};
-use super::shell::{Born, Shell};
+use super::shell::{self, Born, READY_WITHIN, Shell};
 use super::snapshot::{self, Snapshot};
 use super::spare::Spare;
 use super::spec::SessionSpec;
@@ -91,7 +91,8 @@ pub(super) async fn born(
 
 /// Makes a spare shell what was asked for.
 async fn fit(shared: &Arc<Shared>, mut spare: Born, spec: &SessionSpec) -> Result<Born, Error> {
-    match dress(shared, &mut spare, spec).await {
+    let dressed = tokio::time::timeout(READY_WITHIN, dress(shared, &mut spare, spec)).await;
+    match dressed.unwrap_or_else(|_| Err(shell::not_ready("it did not get ready in time"))) {
         Ok(()) => without_complaint(shared, spare).await,
         Err(error) => {
             spare.shell.destroy(shared).await;

@@ -6,7 +6,7 @@ use std::os::fd::OwnedFd;
 use std::os::unix::ffi::OsStrExt;
 use std::path::Path;
 
-use atoll_shell::message::{INLINE, NONE, ORDER, Order, PAYLOAD_IN_FILE, TOKEN, Task};
+use atoll_shell::message::{INLINE, NONE, ORDER, Order, PAYLOAD_IN_FILE, Task};
 
 use crate::command::{Command, Invocation};
 
@@ -40,11 +40,11 @@ pub(super) fn plain(text: &[u8]) -> Vec<u8> {
 }
 
 /// Puts an order together.
-pub(super) fn message(task: Task, flags: u8, token: [u8; TOKEN], payload: &[u8]) -> io::Result<Message> {
+pub(super) fn message(task: Task, flags: u8, number: u64, payload: &[u8]) -> io::Result<Message> {
     let long = payload.len() > INLINE;
     let length = u32::try_from(payload.len()).map_err(|_| io::Error::from(io::ErrorKind::InvalidInput))?;
     let flags = flags | if long { PAYLOAD_IN_FILE } else { 0 };
-    let head = Order { task, flags, length, token }.encode();
+    let head = Order { task, flags, length, number }.encode();
     if long {
         let file = crate::pipes::file_of(payload)?;
         return Ok(Message { bytes: head.to_vec(), file: Some(file) });
@@ -129,13 +129,13 @@ mod tests {
 
     #[test]
     fn a_long_payload_travels_as_a_file() {
-        let short = message(Task::Run, 0, [7; TOKEN], &plain(b"true")).unwrap();
+        let short = message(Task::Run, 0, 7, &plain(b"true")).unwrap();
         assert!(short.file.is_none());
-        let long = message(Task::Run, 0, [7; TOKEN], &plain(&vec![b'x'; INLINE])).unwrap();
+        let long = message(Task::Run, 0, 7, &plain(&vec![b'x'; INLINE])).unwrap();
         assert!(long.file.is_some());
         assert_eq!(long.bytes.len(), ORDER);
         let order = Order::decode(&long.bytes).unwrap();
-        assert_eq!((order.flags, order.token), (PAYLOAD_IN_FILE, [7; TOKEN]));
+        assert_eq!((order.flags, order.number), (PAYLOAD_IN_FILE, 7));
     }
 
     #[test]

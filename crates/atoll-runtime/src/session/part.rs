@@ -102,6 +102,12 @@ impl ShellProcess {
         });
     }
 
+    /// Kills it, to be replaced, with any command that it runs.
+    pub(crate) fn distrust(&self) {
+        self.doing().given_up = true;
+        drop(process::signal_pidfd(self.pidfd.as_fd(), Signal::KILL.number()));
+    }
+
     fn tell(&self, turn: u64, signal: impl FnOnce(&mut Doing)) -> bool {
         let mut doing = self.doing();
         let current = doing.turn == turn;

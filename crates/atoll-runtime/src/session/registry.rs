@@ -4,6 +4,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use atoll_protocol::SessionId;
 
+use super::budget::Budget;
 use super::handle::Session;
 use crate::Error;
 
@@ -14,6 +15,7 @@ const SESSIONS_MAX: usize = 1024;
 #[derive(Debug, Default)]
 pub(crate) struct Registry {
     table: Mutex<Table>,
+    budget: Budget,
 }
 
 #[derive(Debug, Default)]
@@ -57,6 +59,11 @@ impl Registry {
     pub(crate) fn is_empty(&self) -> bool {
         let table = self.table();
         table.sessions.is_empty() && table.reserved.is_empty()
+    }
+
+    /// What snapshots may take in memory.
+    pub(crate) fn budget(&self) -> &Budget {
+        &self.budget
     }
 
     pub(crate) fn forget(&self, id: &SessionId) {

@@ -1,21 +1,18 @@
 //! The live shell of a session: started on the one path, spoken to between its commands.
 
-use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::sync::Arc;
 use std::time::Duration;
 
-use atoll_isolation::sys::socket::{self, Waiting};
-use atoll_shell::message::{self, Kind, Report, TOKEN, Task};
-use tokio::io::unix::AsyncFd;
+use atoll_shell::message::Task;
 use tokio::sync::mpsc;
 
 use super::order;
 use super::part::ShellProcess;
+use super::wire::{self, Page, Reported, Wire};
 use crate::Error;
 use crate::command::{Command, Invocation};
-use crate::link::{self, News};
-use crate::network::Registered;
+use crate::link::News;
 use crate::pipes::{self, OurEnds};
 use crate::run::Started;
 use crate::shared::Shared;
@@ -24,20 +21,10 @@ use crate::tree::Tree;
 use crate::user;
 
 /// How long a new shell may take to say that it is there, or to be brought to a state. It takes milliseconds.
-const READY_WITHIN: Duration = Duration::from_secs(10);
-
-/// A datagram that does not fit (errno(3)).
-const EMSGSIZE: i32 = rustix::io::Errno::MSGSIZE.raw_os_error();
+pub(super) const READY_WITHIN: Duration = Duration::from_secs(10);
 
 /// What a new shell may say of its failure.
 const COMPLAINT_MAX: usize = 64 * 1024;
-
-/// A report, and where the shell is.
-#[derive(Debug)]
-pub(super) struct Told {
-    pub(super) report: Report,
-    pub(super) cwd: Vec<u8>,
-}
 
 /// A shell that lives.
 #[derive(Debug)]
@@ -49,18 +36,6 @@ pub(super) struct Shell {
     pub(super) wire: Wire,
     /// Its user's outside id: who owns a pipe may open it again by `/dev/stdout`.
     pub(super) owner: Option<(u32, u32)>,
-}
-
-/// The way to a shell and back.
-#[derive(Debug)]
-pub(super) struct Wire {
-    /// Who may speak.
-    shell: u32,
-    socket: AsyncFd<OwnedFd>,
-    /// Its connection: it waits for an order.
-    waiting: Option<OwnedFd>,
-    token: [u8; TOKEN],
-    flags: u8,
 }
 
 /// A new shell, where it is, and what could not be brought over.
@@ -84,13 +59,20 @@ impl Shell {
         let command = Command { invocation: Invocation::Session { listener: name.clone(), limits }, ..command.clone() };
         let user = user::resolve(shared, command.user.as_deref()).await?;
         let owner = shared.outside((user.uid, user.gid));
+        let standard = Standard::Shell(Page::new()?);
         // Asked for in this order, and done so: the socket is there before the shell is.
-        let (socket, started) =
-            tokio::join!(biased; listen(shared, &name), start::start(shared, id, &command, &Standard::Pipes));
+        let (listener, started) =
+            tokio::join!(biased; wire::listen(shared, &name), start::start(shared, id, &command, &standard));
         let (pid, started) = started.map_err(no_bash)?;
         let Started { mut tree, main, mut news, ends, number, registered, .. } = started;
-        let wire = main.into_pidfd().and_then(|pidfd| Wire::new(pid, pidfd, socket?, registered));
-        let (process, wire) = match wire {
+        let made = main.into_pidfd().and_then(|pidfd| {
+            let process =
+                ShellProcess::new(pid, pidfd, registered).map_err(|error| Error::io("look at the shell", &error))?;
+            let Standard::Shell(page) = standard else { return Err(Error::SandboxGone) };
+            let wire = Wire::new(process.outside, listener?, page);
+            Ok((Arc::new(process), wire))
+        });
+        let (process, wire) = match made {
             Ok(made) => made,
             Err(error) => {
                 end_tree(shared, &mut tree, &mut news).await;
@@ -116,7 +98,7 @@ impl Shell {
         script: &[u8],
     ) -> Result<(Vec<u8>, String), Error> {
         let told = tokio::select! {
-            told = self.wire.told() => told.map_err(|error| Error::io("hear from the shell", &error))?,
+            told = self.wire.next_report() => told.map_err(|error| Error::io("hear from the shell", &error))?,
             // It ended instead; what it said is the reason.
             _ = self.news.recv() => return Err(not_ready(&complaint(ends))),
         };
@@ -127,7 +109,7 @@ impl Shell {
     }
 
     /// Runs a script of ours, and waits for its end. What it says on its standard error comes back.
-    pub(super) async fn run(&mut self, shared: &Shared, script: &[u8]) -> Result<(Told, String), Error> {
+    pub(super) async fn run(&mut self, shared: &Shared, script: &[u8]) -> Result<(Reported, String), Error> {
         let (theirs, ours) = pipes::make(&crate::Stdin::Closed, shared.null.as_fd(), self.owner)
             .map_err(|error| Error::io("make pipes", &error))?;
         let standard = [theirs.stdin.as_fd(), theirs.stdout.as_fd(), theirs.stderr.as_fd()];
@@ -135,7 +117,7 @@ impl Shell {
         ordered.map_err(|error| Error::io("speak to the shell", &error))?;
         drop(theirs);
         tokio::select! {
-            told = self.wire.told() => {
+            told = self.wire.next_report() => {
                 let told = told.map_err(|error| Error::io("hear from the shell", &error))?;
                 Ok((told, complaint(ours)))
             }
@@ -147,70 +129,6 @@ impl Shell {
     pub(super) async fn destroy(mut self, shared: &Shared) {
         end_tree(shared, &mut self.tree, &mut self.news).await;
         shared.link.forget(self.number);
-    }
-}
-
-impl Wire {
-    fn new(
-        pid: u32,
-        pidfd: OwnedFd,
-        socket: AsyncFd<OwnedFd>,
-        registered: Option<Registered>,
-    ) -> Result<(Arc<ShellProcess>, Self), Error> {
-        let process =
-            ShellProcess::new(pid, pidfd, registered).map_err(|error| Error::io("look at the shell", &error))?;
-        let wire = Self { shell: process.outside, socket, waiting: None, token: [0; TOKEN], flags: 0 };
-        Ok((Arc::new(process), wire))
-    }
-
-    /// Waits for the shell's next report. Nothing is lost if the wait is given up.
-    pub(super) async fn told(&mut self) -> io::Result<Told> {
-        let mut bytes = [0; message::REPORT + message::DIRECTORY];
-        loop {
-            let mut ready = self.socket.readable().await?;
-            match socket::receive_from(self.socket.as_fd(), &mut bytes) {
-                Err(error) if error.kind() == io::ErrorKind::WouldBlock => ready.clear_ready(),
-                // Anybody inside may send, also what does not fit; the kernel says who did.
-                Ok((length, mut fds, Some(sender))) if sender == self.shell && fds.len() == 1 => {
-                    let report = Report::decode(&bytes[..length]).ok_or(io::ErrorKind::InvalidData)?;
-                    self.waiting = fds.pop();
-                    // It says nothing more before it is told something; whatever else there is can wait until then.
-                    ready.clear_ready();
-                    return self.check(Told { report, cwd: bytes[message::REPORT..length].to_vec() });
-                }
-                Ok(_) => {}
-                Err(error) if error.raw_os_error() == Some(EMSGSIZE) => {}
-                Err(error) => return Err(error),
-            }
-        }
-    }
-
-    /// A report on something else than what was ordered is no report.
-    fn check(&self, told: Told) -> io::Result<Told> {
-        if told.report.kind != Kind::Ready && told.report.token != self.token {
-            return Err(io::Error::from(io::ErrorKind::InvalidData));
-        }
-        Ok(told)
-    }
-
-    /// Lets a shell that waits for an order go without one.
-    pub(super) fn dismiss(&mut self) {
-        self.waiting = None;
-    }
-
-    /// Tells the waiting shell what to do.
-    pub(super) fn order(&mut self, task: Task, payload: &[u8], fds: &[BorrowedFd<'_>]) -> io::Result<()> {
-        let connection = self.waiting.take().ok_or(io::ErrorKind::NotConnected)?;
-        rustix::rand::getrandom(&mut self.token[..], rustix::rand::GetRandomFlags::empty())?;
-        let message = order::message(task, std::mem::take(&mut self.flags), self.token, payload)?;
-        let mut all = fds.to_vec();
-        all.extend(message.file.as_ref().map(AsFd::as_fd));
-        socket::send_waiting(connection.as_fd(), &message.bytes, &all, Waiting::Forbidden)
-    }
-
-    /// The command that was just reported had been interrupted: a late interrupt must not hit the next one.
-    pub(super) fn forget_interrupts(&mut self) {
-        self.flags |= message::FORGET_INTERRUPTS;
     }
 }
 
@@ -229,11 +147,6 @@ pub(crate) async fn end_tree(shared: &Shared, tree: &mut Tree, news: &mut mpsc::
     shared.link.ping().await.ok();
 }
 
-async fn listen(shared: &Shared, name: &str) -> Result<AsyncFd<OwnedFd>, Error> {
-    let socket = shared.link.make_listener(name.as_bytes()).await?;
-    socket.and_then(link::register).map_err(|error| Error::io("make the session's socket", &error))
-}
-
 /// What a shell has written on its standard error, for people.
 fn complaint(mut ends: OurEnds) -> String {
     let mut said = Vec::new();
@@ -246,7 +159,7 @@ fn complaint(mut ends: OurEnds) -> String {
     String::from_utf8_lossy(&said).trim_end().to_owned()
 }
 
-fn not_ready(why: &str) -> Error {
+pub(super) fn not_ready(why: &str) -> Error {
     let why = if why.is_empty() { "it ended without a word" } else { why };
     Error::ShellNotSupported { why: why.to_owned() }
 }

@@ -7,6 +7,8 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
+use atoll_shell::message::DUMP_MAX;
+
 use super::order::quote;
 use super::spec::{SessionSpec, is_name};
 use crate::command::Command;
@@ -134,40 +136,68 @@ const WITHHELD: [&str; 6] = ["BASHOPTS", "BASH_ENV", "ENV", "POSIXLY_CORRECT", "
 /// Options under which what comes after them would go wrong: set last, in this order.
 const LAST_OPTIONS: [&str; 7] = ["noglob", "noclobber", "nounset", "errtrace", "errexit", "xtrace", "noexec"];
 
+/// What one record of a dump takes in memory at most, beside its bytes.
+const RECORD_SIZE: usize = 96;
+
+/// Longest list of options: bash has some fifty of each kind.
+const OPTIONS_MAX: usize = 4096;
+
+/// Why a dump is not a snapshot.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Unreadable {
+    /// It has too many records.
+    TooLarge,
+    /// It is not whole, or not a dump.
+    Malformed,
+}
+
 impl Snapshot {
-    /// Reads what the shell wrote. `None` if it is not whole.
-    pub(super) fn parse(dump: &[u8], jobs: bool) -> Option<Self> {
+    /// Reads what the shell wrote.
+    pub(super) fn parse(dump: &[u8], jobs: bool) -> Result<Self, Unreadable> {
         let mut snapshot = Self { not_carried: NotCarried { jobs, ..NotCarried::default() }, ..Self::default() };
         let mut fields = Fields { rest: dump };
+        let mut size = dump.len();
         while let Some(kind) = fields.kind() {
-            match kind {
-                b'P' => snapshot.cwd = fields.os()?,
-                b'?' => drop(fields.bytes()?),
-                b'V' => snapshot.variable(&mut fields)?,
-                b'F' => {
-                    let (name, attributes, text) = (fields.os()?, fields.text()?, fields.os()?);
-                    snapshot.functions.push(Function { name, attributes, text });
-                }
-                b'A' => snapshot.aliases.push(Alias { name: fields.os()?, value: fields.os()? }),
-                b'1' => snapshot.positional.push(fields.os()?),
-                b'T' => snapshot.traps.push((trap_name(fields.number()?), fields.os()?)),
-                b'U' => snapshot.umask = u32::try_from(fields.number()?).ok()?,
-                b'L' => {
-                    let resource = u32::try_from(fields.number()?).ok()?;
-                    snapshot.limits.push((resource, fields.number()?, fields.number()?));
-                }
-                b'D' => snapshot.not_carried.descriptors.push(u32::try_from(fields.number()?).ok()?),
-                b'E' => return Some(snapshot),
-                _ => return None,
+            size += RECORD_SIZE;
+            if size > DUMP_MAX {
+                return Err(Unreadable::TooLarge);
             }
+            if kind == b'E' {
+                return Ok(snapshot);
+            }
+            snapshot.record(kind, &mut fields).ok_or(Unreadable::Malformed)?;
         }
-        None
+        Err(Unreadable::Malformed)
+    }
+
+    fn record(&mut self, kind: u8, fields: &mut Fields<'_>) -> Option<()> {
+        match kind {
+            b'P' => self.cwd = fields.os()?,
+            b'?' => drop(fields.bytes()?),
+            b'V' => self.variable(fields)?,
+            b'F' => {
+                let (name, attributes, text) = (fields.os()?, fields.text()?, fields.os()?);
+                self.functions.push(Function { name, attributes, text });
+            }
+            b'A' => self.aliases.push(Alias { name: fields.os()?, value: fields.os()? }),
+            b'1' => self.positional.push(fields.os()?),
+            b'T' => self.traps.push((trap_name(fields.number()?), fields.os()?)),
+            b'U' => self.umask = u32::try_from(fields.number()?).ok()?,
+            b'L' => {
+                let resource = u32::try_from(fields.number()?).ok()?;
+                self.limits.push((resource, fields.number()?, fields.number()?));
+            }
+            b'D' => self.not_carried.descriptors.push(u32::try_from(fields.number()?).ok()?),
+            _ => return None,
+        }
+        Some(())
     }
 
     fn variable(&mut self, fields: &mut Fields<'_>) -> Option<()> {
         let (name, attributes) = (fields.text()?, fields.text()?);
         let (assignment, value) = (fields.os()?, fields.os()?);
         match name.as_str() {
+            "SHELLOPTS" | "BASHOPTS" if value.len() > OPTIONS_MAX => return None,
             "SHELLOPTS" => self.options = words(&value),
             "BASHOPTS" => self.shell_options = words(&value),
             own if BASH_OWN.contains(&own) => {}
@@ -423,7 +453,7 @@ mod tests {
         assert_eq!(snapshot.umask, 0o22);
         assert_eq!(snapshot.not_carried, NotCarried { descriptors: vec![5], jobs: true });
         for end in 0..DUMP.len() {
-            assert_eq!(Snapshot::parse(&DUMP[..end], true), None, "cut at {end}");
+            assert_eq!(Snapshot::parse(&DUMP[..end], true), Err(Unreadable::Malformed), "cut at {end}");
         }
     }
 

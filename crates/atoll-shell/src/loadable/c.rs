@@ -11,10 +11,12 @@ use crate::message;
 pub(super) type Fd = c_int;
 
 const AF_UNIX: u16 = 1;
-const SOCK_DGRAM: c_int = 2;
 const SOCK_SEQPACKET: c_int = 5;
 const SOCK_CLOEXEC: c_int = 0o2_000_000;
-const MSG_NOSIGNAL: c_int = 0x4000;
+const PROT_READ: c_int = 1;
+const PROT_WRITE: c_int = 2;
+const MAP_SHARED: c_int = 1;
+const MADV_DONTFORK: c_int = 10;
 const SOL_SOCKET: c_int = 1;
 const SCM_RIGHTS: c_int = 1;
 const F_DUPFD_CLOEXEC: c_int = 1030;
@@ -92,11 +94,12 @@ struct Stat {
 
 unsafe extern "C" {
     fn socket(domain: c_int, kind: c_int, protocol: c_int) -> Fd;
-    fn socketpair(domain: c_int, kind: c_int, protocol: c_int, ends: *mut [Fd; 2]) -> c_int;
-    fn sendmsg(socket: Fd, message: *const Msghdr, flags: c_int) -> isize;
+    fn connect(socket: Fd, address: *const SockaddrUn, length: c_uint) -> c_int;
     fn recvmsg(socket: Fd, message: *mut Msghdr, flags: c_int) -> isize;
     fn read(fd: Fd, bytes: *mut c_void, length: usize) -> isize;
     fn write(fd: Fd, bytes: *const c_void, length: usize) -> isize;
+    fn mmap(at: *mut c_void, length: usize, protection: c_int, flags: c_int, fd: Fd, offset: i64) -> *mut c_void;
+    fn madvise(at: *mut c_void, length: usize, advice: c_int) -> c_int;
     fn open(path: *const c_char, flags: c_int, ...) -> Fd;
     fn fcntl(fd: Fd, operation: c_int, ...) -> c_int;
     fn dup3(from: Fd, to: Fd, flags: c_int) -> Fd;
@@ -151,48 +154,39 @@ pub(super) fn close(fd: Fd) {
     unsafe { c_close(fd) };
 }
 
-/// Sends a message to the agent's socket of this (abstract) name, with one end of a new pair. Returns the other end, on
-/// which the answer comes. Nothing else of ours is open then.
-pub(super) fn call(name: &[u8], bytes: &[u8]) -> Option<Fd> {
-    let mut address = SockaddrUn { family: AF_UNIX, path: [0; 108] };
-    address.path.get_mut(1..=name.len())?.copy_from_slice(name);
-    let mut ends = [-1; 2];
-    // SAFETY: there is room for two descriptors.
-    if unsafe { socketpair(c_int::from(AF_UNIX), SOCK_SEQPACKET | SOCK_CLOEXEC, 0, &raw mut ends) } != 0 {
+/// Maps the memory that the agent reads reports from, and closes its descriptor. Children do not get the mapping, and
+/// neither does a program that is executed in the place of this one: that is how the agent tells them apart.
+pub(super) fn map_page() -> Option<&'static mut [u8]> {
+    let length = message::PAGE_SIZE;
+    // SAFETY: a new mapping, wherever the kernel puts it.
+    let memory = unsafe { mmap(core::ptr::null_mut(), length, PROT_READ | PROT_WRITE, MAP_SHARED, message::PAGE, 0) };
+    close(message::PAGE);
+    // SAFETY: the mapping that was just made, if it was.
+    if memory.addr() == usize::MAX || unsafe { madvise(memory, length, MADV_DONTFORK) } != 0 {
         return None;
     }
-    // SAFETY: plain numbers.
-    let socket = unsafe { socket(c_int::from(AF_UNIX), SOCK_DGRAM | SOCK_CLOEXEC, 0) };
-    let mut part = Iovec { base: bytes.as_ptr().cast_mut().cast(), length: bytes.len() };
-    let fds = [ends[1], -1, -1, -1];
-    let length = core::mem::offset_of!(Control, fds) + size_of::<Fd>();
-    let mut control = Control { length, level: SOL_SOCKET, kind: SCM_RIGHTS, fds };
-    let message = Msghdr {
-        name: (&raw mut address).cast(),
-        name_length: c_uint::try_from(size_of::<u16>() + 1 + name.len()).ok()?,
-        parts: &raw mut part,
-        part_count: 1,
-        control: (&raw mut control).cast(),
-        // As the kernel pads it.
-        control_length: length.next_multiple_of(size_of::<usize>()),
-        flags: 0,
-    };
-    let sent = send_whole(socket, &message, bytes.len());
-    close(socket);
-    close(ends[1]);
-    if sent {
-        return Some(ends[0]);
-    }
-    close(ends[0]);
-    None
+    // SAFETY: mapped for good, for this alone; what the agent reads of it meanwhile is its own business.
+    Some(unsafe { core::slice::from_raw_parts_mut(memory.cast(), length) })
 }
 
-fn send_whole(socket: Fd, message: &Msghdr, length: usize) -> bool {
+/// Connects to the agent's listener of this (abstract) name. Nothing else of ours is open then.
+pub(super) fn connect_to(name: &[u8]) -> Option<Fd> {
+    let mut address = SockaddrUn { family: AF_UNIX, path: [0; 108] };
+    address.path.get_mut(1..=name.len())?.copy_from_slice(name);
+    let length = c_uint::try_from(size_of::<u16>() + 1 + name.len()).ok()?;
+    // SAFETY: plain numbers.
+    let socket = unsafe { socket(c_int::from(AF_UNIX), SOCK_SEQPACKET | SOCK_CLOEXEC, 0) };
+    if socket < 0 {
+        return None;
+    }
     loop {
-        // SAFETY: every pointer in the message is to something that lives, of the length given beside it.
-        let sent = unsafe { sendmsg(socket, message, MSG_NOSIGNAL) };
-        if sent >= 0 || errno() != EINTR {
-            return usize::try_from(sent) == Ok(length);
+        // SAFETY: the address lives, and has at least this length.
+        if unsafe { connect(socket, &raw const address, length) } == 0 {
+            return Some(socket);
+        }
+        if errno() != EINTR {
+            close(socket);
+            return None;
         }
     }
 }

@@ -7,6 +7,7 @@ use core::ffi::{CStr, c_char, c_int};
 
 use super::bash::{self, Variable};
 use super::c::{self, Fd};
+use crate::message;
 
 /// Limits that there are (getrlimit(2)).
 const LIMITS: c_int = 16;
@@ -16,6 +17,8 @@ struct Output {
     fd: Fd,
     buffer: [u8; 4096],
     filled: usize,
+    written: usize,
+    /// Nothing more is written: the reader is gone, or it would be too much.
     broken: bool,
 }
 
@@ -33,7 +36,9 @@ impl Output {
     }
 
     fn flush(&mut self) {
-        self.broken |= !c::write_all(self.fd, &self.buffer[..self.filled]);
+        self.written += self.filled;
+        self.broken =
+            self.broken || self.written > message::DUMP_MAX || !c::write_all(self.fd, &self.buffer[..self.filled]);
         self.filled = 0;
     }
 
@@ -66,9 +71,9 @@ impl Output {
     }
 }
 
-/// Writes everything.
-pub(super) fn dump(fd: Fd) {
-    let mut output = Output { fd, buffer: [0; 4096], filled: 0, broken: false };
+/// Writes everything. `false` if that is more than the agent takes.
+pub(super) fn dump(fd: Fd) -> bool {
+    let mut output = Output { fd, buffer: [0; 4096], filled: 0, written: 0, broken: false };
     // SAFETY: reads bash's own tables from its only thread; nothing of the user's runs meanwhile.
     unsafe {
         directory(&mut output);
@@ -89,6 +94,7 @@ pub(super) fn dump(fd: Fd) {
     });
     output.put(b"E");
     output.flush();
+    !output.broken
 }
 
 unsafe fn directory(output: &mut Output) {

@@ -81,11 +81,12 @@ unsafe extern "C" fn start(words: *mut WordList) -> c_int {
     if length == 0 {
         run_script()
     }
+    let Some(page) = c::map_page() else { c::exit_now(LOST) };
     c::adopt_orphans();
     c::catch(message::GIVE_UP, Some(on_give_up));
     // SAFETY: a number in a process with one thread.
     unsafe { SHELL = c::pid() };
-    Shell { name, length, standard: Standard::new(), used: c::cpu_time() }.serve()
+    Shell { name, length, page, standard: Standard::new(), used: c::cpu_time() }.serve()
 }
 
 /// Sets what makes bash unwind at its next look, whatever traps the user has set.
@@ -125,6 +126,8 @@ fn is_shell() -> bool {
 struct Shell {
     name: [u8; 64],
     length: usize,
+    /// Where the agent reads reports.
+    page: &'static mut [u8],
     standard: Standard,
     /// CPU time when the last command was over.
     used: (u64, u64),
@@ -133,7 +136,7 @@ struct Shell {
 impl Shell {
     fn serve(mut self) -> ! {
         self.standard.adopt();
-        let mut report = Report::new(Kind::Ready, [0; message::TOKEN]);
+        let mut report = Report::new(Kind::Ready, 0);
         loop {
             let connection = self.tell(&report);
             report = self.obey(connection);
@@ -155,19 +158,18 @@ impl Shell {
         }
     }
 
-    /// Sends a report, with whether the shell is alone and where. Returns the way back.
-    fn call(&self, report: &Report) -> Option<Fd> {
+    /// Writes a report, with whether the shell is alone and where, and connects. Returns the connection.
+    fn call(&mut self, report: &Report) -> Option<Fd> {
         let alone = if c::is_alone() { message::ALONE } else { 0 };
-        let mut bytes = [0; message::REPORT + message::DIRECTORY];
-        let length = write_report(&Report { flags: report.flags | alone, ..*report }, &mut bytes);
-        c::call(&self.name[..self.length], &bytes[..length])
+        write_report(&Report { flags: report.flags | alone, ..*report }, self.page);
+        c::connect_to(&self.name[..self.length])
     }
 
     /// The command ends the shell: what that holds is written down first, if the agent wants it, so that a new shell can
     /// go on from here.
-    fn leave(&self, token: [u8; message::TOKEN], status: c_int) -> ! {
+    fn leave(&mut self, order: u64, status: c_int) -> ! {
         if is_shell()
-            && let Some(connection) = self.call(&Report::new(Kind::Leaving, token))
+            && let Some(connection) = self.call(&Report::new(Kind::Leaving, order))
         {
             write_down(connection);
         }
@@ -189,9 +191,10 @@ impl Shell {
                 if order.flags & message::FORGET_INTERRUPTS != 0 {
                     forget_the_dead();
                 }
-                dump::dump(*output);
+                let whole = dump::dump(*output);
                 c::close(*output);
-                Report::new(Kind::Dumped, order.token)
+                let flags = if whole { 0 } else { message::TOO_LARGE };
+                Report { flags, ..Report::new(Kind::Dumped, order.number) }
             }
             (Task::Run, [input, output, error]) => self.run(&order, inline, [*input, *output, *error]),
             (Task::Run, [input, output, error, file]) => {
@@ -211,7 +214,7 @@ impl Shell {
             forget_the_dead();
         }
         let mut pieces = Pieces::new(payload);
-        let mut report = Report::new(Kind::Done, order.token);
+        let mut report = Report::new(Kind::Done, order.number);
         // SAFETY: the payload lives until `leave`.
         let scope = match unsafe { Scope::enter(&mut pieces) } {
             Ok(scope) => scope,
@@ -225,7 +228,7 @@ impl Shell {
         report.flags |= if outcome == Outcome::GivenUp { message::GIVEN_UP } else { 0 };
         report.flags |= if scope.leave() { 0 } else { message::CWD_LOST };
         if let Outcome::Exit(status) = outcome {
-            self.leave(order.token, status);
+            self.leave(order.number, status);
         }
         // SAFETY: a number of bash's.
         report.status = unsafe { bash::last_command_exit_value };
@@ -256,21 +259,17 @@ fn write_down(connection: Fd) {
     }
 }
 
-/// The report and the directory. Returns their length.
-fn write_report(report: &Report, bytes: &mut [u8; message::REPORT + message::DIRECTORY]) -> usize {
-    bytes[..message::REPORT].copy_from_slice(&report.encode());
-    let mut length = message::REPORT;
+/// The report, then the directory, if it is known and not too long.
+fn write_report(report: &Report, page: &mut [u8]) {
     // SAFETY: bash's own string, or null.
     let directory = unsafe { bash::the_current_working_directory };
-    if !directory.is_null() {
-        // SAFETY: not null, a C string.
-        let directory = unsafe { CStr::from_ptr(directory) }.to_bytes();
-        if let Some(room) = bytes[length..].get_mut(..directory.len()) {
-            room.copy_from_slice(directory);
-            length += directory.len();
-        }
-    }
-    length
+    // SAFETY: not null, a C string.
+    let directory = if directory.is_null() { &[] } else { unsafe { CStr::from_ptr(directory) }.to_bytes() };
+    let (head, rest) = page.split_at_mut(message::REPORT);
+    let directory = if directory.len() > message::DIRECTORY { &[] } else { directory };
+    rest[..directory.len()].copy_from_slice(directory);
+    let length = u32::try_from(directory.len()).unwrap_or(0);
+    head.copy_from_slice(&Report { directory: length, ..*report }.encode());
 }
 
 /// Waits. A signal that is to end the shell does so here too, as it would between two lines of a script.

@@ -125,6 +125,11 @@ impl Home {
         home
     }
 
+    /// Whether it is root who runs the binary.
+    pub(crate) fn is_roots(&self) -> bool {
+        self.caller == Caller::Root
+    }
+
     /// One with a binary of its own, which can be replaced.
     pub(crate) fn with_own_binary() -> Self {
         let mut home = Self::new();
@@ -616,16 +621,24 @@ pub(crate) fn until<T>(what: &str, mut look: impl FnMut() -> Option<T>) -> T {
 /// A program for probing the kernel from inside, made from `probe.c` once per state of its source.
 /// `None` if this host has no compiler.
 pub(crate) fn probe() -> Option<Vec<u8>> {
-    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it/probe.c"));
-    let found = fs::metadata(source).unwrap();
-    let name = format!("probe-{}-{}", found.mtime(), found.mtime_nsec());
+    compiled("probe.c", &["-static", "-pthread"])
+}
+
+/// A C program of these tests, compiled with these options; `None` if there is no compiler.
+pub(crate) fn compiled(source: &str, options: &[&str]) -> Option<Vec<u8>> {
+    let source = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/it")).join(source);
+    let found = fs::metadata(&source).unwrap();
+    let stem = source.file_stem().unwrap().to_string_lossy();
+    let name = format!("{stem}-{}-{}", found.mtime(), found.mtime_nsec());
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
     if !path.exists() {
         // Under another name first: of two tests that compile at once, either result is whole.
         let draft = path.with_extension(std::process::id().to_string());
         let compiled = command("gcc")
-            .args(["-static", "-O1", "-Wall", "-Werror", "-pthread", "-o"])
-            .args([draft.as_path(), source])
+            .args(["-O1", "-Wall", "-Werror"])
+            .args(options)
+            .arg("-o")
+            .args([draft.as_path(), &source])
             .stderr(Stdio::piped())
             .output()
             .ok()?;

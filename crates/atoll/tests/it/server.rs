@@ -11,6 +11,7 @@ mod load;
 mod narrow;
 mod pages;
 mod revoked;
+mod session_attacks;
 mod sockets;
 mod survives;
 mod tls;

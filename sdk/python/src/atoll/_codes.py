@@ -81,6 +81,7 @@ __all__ = [
     "SessionLimitError",
     "SessionNotFoundError",
     "SessionTerminatedError",
+    "SessionTooLargeError",
     "ShellNotSupportedError",
     "ShuttingDownError",
     "StdinGapError",
@@ -257,6 +258,10 @@ class SessionBusyError(RefusedError):
 
 class SessionLimitError(RefusedError):
     """The server refused with `SESSION_LIMIT`."""
+
+
+class SessionTooLargeError(RefusedError):
+    """The server refused with `SESSION_TOO_LARGE`."""
 
 
 class CommandCancelledError(RefusedError):
@@ -522,6 +527,7 @@ BY_CODE: dict[str, type[RefusedError]] = {
     "SESSION_ALIVE": SessionAliveError,
     "SESSION_BUSY": SessionBusyError,
     "SESSION_LIMIT": SessionLimitError,
+    "SESSION_TOO_LARGE": SessionTooLargeError,
     "COMMAND_CANCELLED": CommandCancelledError,
     "SHELL_NOT_SUPPORTED": ShellNotSupportedError,
     "TERMINAL_NOT_FOUND": TerminalNotFoundError,

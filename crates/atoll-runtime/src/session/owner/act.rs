@@ -80,6 +80,10 @@ impl Owner {
 
     pub(super) fn give_snapshot(&mut self, job: u64) {
         if let Some(Job::Dump { done }) = self.jobs.remove(&job) {
+            if self.is_too_large {
+                drop(done.send(Err(self.too_large())));
+                return;
+            }
             let unreadable = || Error::Internal { what: "the shell's state could not be read".to_owned() };
             done.send(self.snapshot.clone().ok_or_else(unreadable)).ok();
         }

@@ -1,7 +1,5 @@
 //! A shell has ended, or is to: what was running is told, another takes its place, or the session is over.
 
-use std::os::fd::AsFd;
-
 use atoll_isolation::sys::process::Usage;
 use atoll_protocol::EndReason;
 use tokio::sync::mpsc;
@@ -22,13 +20,15 @@ impl Owner {
         if let Some(jobs) = self.leaving.take() {
             self.keep_dump(jobs);
         }
+        self.dump = None;
         self.on(Event::ShellEnded { replace }).await;
     }
 
-    /// Ends a shell whose reports make no sense; its end is then told like any other.
-    pub(super) fn distrust(&mut self) {
+    /// Ends a shell that does not keep to what was agreed. Another takes its place, from the last snapshot.
+    pub(super) fn distrust(&mut self, why: &'static str) {
         if let Some(shell) = &self.shell {
-            drop(atoll_isolation::sys::process::signal_pidfd(shell.process.pidfd.as_fd(), 9));
+            self.distrusted = Some(why);
+            shell.process.distrust();
         }
     }
 
@@ -38,7 +38,6 @@ impl Owner {
             let left = self.left_in_old_tree().await;
             turn.shell_lost(self.lost, None, reset, left);
         }
-        self.dump = None;
         let error = self.terminated();
         self.refuse(job, move |_| error);
     }
@@ -78,9 +77,12 @@ impl Owner {
                 if let (Some(note), true) = (&self.note, self.status.borrow().end.is_some()) {
                     note.revived();
                 }
+                let why = self.distrusted.take().map(|why| format!("the shell was replaced: {why}"));
+                let complaints = why.into_iter().chain(Some(born.complaints).filter(|text| !text.is_empty()));
+                let not_restored = complaints.collect::<Vec<_>>().join("\n");
                 self.status.send_modify(|status| {
                     status.cwd = born.cwd;
-                    status.not_restored = born.complaints;
+                    status.not_restored = not_restored;
                     status.resets += u32::from(status.end.is_none());
                     status.end = None;
                 });

@@ -20,12 +20,14 @@ use tokio::time::{Instant, sleep_until};
 
 use dump::Dump;
 
+use super::budget::Share;
 use super::handle::{Session, Status};
 use super::machine::{Event, Kind, Machine};
-use super::shell::{self, Shell};
+use super::shell::Shell;
 use super::snapshot::Snapshot;
 use super::spec::{SessionSpec, StartFrom};
 use super::turn::Turn;
+use super::wire;
 use crate::Error;
 use crate::exec::Captures;
 use crate::journal::SessionNote;
@@ -85,9 +87,10 @@ pub(crate) struct Command {
 /// What woke the task.
 enum Happening {
     Ask(Option<Ask>),
-    Told(std::io::Result<shell::Told>),
+    Told(std::io::Result<wire::Reported>),
     News(Option<News>),
     Dump,
+    DumpDue,
     Settled,
     Rested,
     Due,
@@ -111,6 +114,12 @@ pub(crate) struct Owner {
     background: Vec<u32>,
     dump: Option<Dump>,
     snapshot: Option<Arc<Snapshot>>,
+    /// What the snapshot takes of the sandbox's budget.
+    share: Option<Share>,
+    /// The shell holds more than a snapshot can have: the one that there is is an older one.
+    is_too_large: bool,
+    /// Why the shell was ended, if that was our doing.
+    distrusted: Option<&'static str>,
     settling: Option<Process>,
     /// The shell is about to end, and writes down what it holds; with jobs or without.
     leaving: Option<bool>,
@@ -152,6 +161,9 @@ impl Owner {
             background: Vec::new(),
             dump: None,
             snapshot,
+            share: None,
+            is_too_large: false,
+            distrusted: None,
             settling: None,
             leaving: None,
             rest_at: Some(Instant::now() + REST),
@@ -174,11 +186,11 @@ impl Owner {
                 Happening::Ask(Some(ask)) => self.asked(ask).await,
                 Happening::Ask(None) => return,
                 Happening::Told(Ok(told)) => self.told(told).await,
-                // What cannot be understood is lost: the shell is ended, and with it the session.
-                Happening::Told(Err(_)) => self.distrust(),
+                Happening::Told(Err(_)) => self.distrust("its report made no sense"),
                 Happening::News(Some(news)) => self.heard(news).await,
                 Happening::News(None) => return self.sandbox_gone(),
                 Happening::Dump => self.read_dump(),
+                Happening::DumpDue => self.look_at_dump(),
                 Happening::Settled => {
                     self.settling = None;
                     self.on(Event::Settled).await;
@@ -197,7 +209,7 @@ impl Owner {
 
     async fn next(&mut self) -> Happening {
         let rest_at = self.rest_at.filter(|_| self.machine.wants_rest());
-        let due_at = self.due_at;
+        let (due_at, dump_until) = (self.due_at, self.dump_until());
         let alive = !self.machine.is_dead();
         let Self { shared, asks, shell, dump, settling, .. } = self;
         let Some(Shell { wire, news, .. }) = shell else {
@@ -211,9 +223,10 @@ impl Owner {
         tokio::select! {
             biased;
             ask = asks.recv() => Happening::Ask(ask),
-            told = wire.told(), if alive => Happening::Told(told),
+            told = wire.next_report(), if alive => Happening::Told(told),
             news = news.recv() => Happening::News(news),
             () = readable(reader), if reader.is_some() => Happening::Dump,
+            () = sleep_until(dump_until.unwrap_or_else(Instant::now)), if dump_until.is_some() => Happening::DumpDue,
             () = settled(settling.as_ref()), if settling.is_some() => Happening::Settled,
             () = sleep_until(rest_at.unwrap_or_else(Instant::now)), if rest_at.is_some() => Happening::Rested,
             () = sleep_until(due_at.unwrap_or_else(Instant::now)), if due_at.is_some() => Happening::Due,
@@ -259,7 +272,7 @@ impl Owner {
         self.failed.take().map_or(Ok(()), Err)
     }
 
-    async fn told(&mut self, told: shell::Told) {
+    async fn told(&mut self, told: wire::Reported) {
         if self.status.borrow().cwd != told.cwd {
             self.status.send_modify(|status| status.cwd.clone_from(&told.cwd));
         }
@@ -269,7 +282,10 @@ impl Owner {
         }
         match told.report.kind {
             Told::Done | Told::NotRun => self.command_over(told.report).await,
-            Told::Dumped => self.dumped(told.report.flags & message::ALONE == 0).await,
+            Told::Dumped => {
+                let is_whole = told.report.flags & message::TOO_LARGE == 0;
+                self.dumped(told.report.flags & message::ALONE == 0, is_whole).await;
+            }
             Told::Leaving => self.leaving(told.report.flags & message::ALONE == 0),
             Told::Ready => {}
         }
