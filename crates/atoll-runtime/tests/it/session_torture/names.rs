@@ -119,7 +119,9 @@ const NAMES: &[Case] = &[
         &[
             quiet("enable -d atoll").err("bash: line 1: enable: atoll: not a shell builtin\n").code(1),
             run("enable -a | grep -c atoll; compgen -A function; compgen -A alias; alias", "0\n").code(0),
-            run("type atoll; compgen -v | grep -i atoll_s", "").err("bash: line 1: type: atoll: not found\n").code(1),
+            run("PATH=/nowhere type atoll; compgen -v | grep -i atoll_s", "")
+                .err("bash: line 1: type: atoll: not found\n")
+                .code(1),
         ],
     ),
     (
