@@ -49,10 +49,10 @@ pub use terminal::{Access, Attach, Recording, Screen, Terminal, TerminalEvent, T
 pub use tree::SignalScope;
 pub use wait::{HttpCheck, LogPattern, PortCheck};
 
-/// The example in the README is compiled and run.
+/// The example in the tour is compiled and run.
 #[cfg(doctest)]
-#[doc = include_str!("../../../README.md")]
-struct Readme;
+#[doc = include_str!("../../../docs/tour.md")]
+struct Tour;
 
 /// As are those in the pages on each noun.
 #[cfg(doctest)]

@@ -78,8 +78,8 @@ fn is_root(test: &str) -> bool {
 }
 
 #[test]
-fn readme() {
-    check("README.md", 6);
+fn tour_page() {
+    check("docs/tour.md", 6);
 }
 
 #[test]
@@ -287,7 +287,7 @@ fn over_a_box(page: &str, expected: &[&str]) {
     }
 }
 
-/// The tour through the server, as the README says.
+/// The script that the README names: a tour through the server.
 #[test]
 fn tour() {
     if !Path::new("/usr/bin/script").exists() {
