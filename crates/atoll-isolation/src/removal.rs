@@ -78,7 +78,8 @@ impl Removal {
             if depth == 0 && self.top.is_none() {
                 self.top = Some(directory.try_clone()?);
             }
-            self.empty(&directory, depth)?;
+            // Another process may remove it at the same time.
+            unless_gone(self.empty(&directory, depth))?;
             match fd::unlink_at(above, name, libc::AT_REMOVEDIR) {
                 Err(error) if matches!(error.raw_os_error(), Some(libc::ENOTEMPTY | libc::ENOTDIR)) => {}
                 removed => return unless_gone(removed),
@@ -138,7 +139,11 @@ fn open_directory(at: &OwnedFd, name: &CStr) -> io::Result<Found> {
             changed => changed?,
         }
     }
-    fd::open_at(found.as_raw_fd(), b".", libc::O_RDONLY | libc::O_DIRECTORY, 0).map(Found::Directory)
+    match fd::open_at(found.as_raw_fd(), b".", libc::O_RDONLY | libc::O_DIRECTORY, 0) {
+        // Removed since it was found.
+        Err(error) if error.raw_os_error() == Some(libc::ENOENT) => Ok(Found::Nothing),
+        opened => opened.map(Found::Directory),
+    }
 }
 
 #[cfg(test)]
@@ -180,10 +185,28 @@ mod tests {
         assert_eq!(fs::metadata(&outside).unwrap().permissions().mode() & 0o777, 0o500);
     }
 
+    #[test]
+    fn several_removals_at_once_do_not_fail() {
+        let home = tempfile::tempdir().unwrap();
+        for round in 0..50 {
+            let top = home.path().join(round.to_string());
+            for name in ["a/b/c", "d/e", "f"] {
+                fs::create_dir_all(top.join(name)).unwrap();
+                fs::write(top.join(name).join("file"), "x").unwrap();
+            }
+            std::thread::scope(|scope| {
+                for _ in 0..4 {
+                    scope.spawn(|| remove_directory(&top).unwrap());
+                }
+            });
+            assert!(!top.exists());
+        }
+    }
+
     /// Far deeper than there are descriptors, or room on a stack for a frame each.
     #[test]
     fn a_very_deep_tree_is_removed() {
-        const DEPTH: usize = 60_000;
+        const DEPTH: usize = 20_000;
         let home = tempfile::tempdir().unwrap();
         let top = home.path().join("top");
         fs::create_dir(&top).unwrap();

@@ -51,7 +51,7 @@ fn odd_files_in_place_of_those_of_egress_do_not_keep_a_sandbox_from_starting() {
 fn deep_and_closed_directories_are_removed_with_their_sandbox() {
     let script = "cd /workspace && python3 -c '
 import os
-for level in range(30000):
+for level in range(16000):
     os.mkdir(\"d\")
     os.chdir(\"d\")
 '; mkdir -p /workspace/closed/below && chmod 0 /workspace/closed";
