@@ -45,14 +45,14 @@ struct Description;
 
 /// Every route over this sandbox, to be served or nested as the embedder likes. Whoever reaches it may do everything.
 pub fn router(agent: Agent) -> Router {
-    open(agent).layer(middleware::from_fn(atoll_http::settle)).layer(middleware::from_fn(request_id::carry))
+    open(agent).layer(middleware::from_fn(atoll_http::drain_request_body)).layer(middleware::from_fn(request_id::carry))
 }
 
 /// The same for those who know the token.
 pub(crate) fn router_behind(token: Token, agent: Agent) -> Router {
     let guarded = open(agent).layer(middleware::from_fn_with_state(token, auth::check));
     // Outside: a refusal has an id too.
-    guarded.layer(middleware::from_fn(atoll_http::settle)).layer(middleware::from_fn(request_id::carry))
+    guarded.layer(middleware::from_fn(atoll_http::drain_request_body)).layer(middleware::from_fn(request_id::carry))
 }
 
 fn open(agent: Agent) -> Router {

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use atoll_http::{Passage, Slipway, Stream};
+use atoll_http::{SpliceHandle, SpliceStream, Stream};
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
@@ -61,7 +61,7 @@ async fn keep_open(agent: Agent, socket: Socket, room: Arc<Semaphore>) {
         let Some((connection, place)) = accepted else { continue };
         let (agent, router) = (agent.clone(), router.clone());
         connections.spawn(async move {
-            talk(Slipway::new(connection), router, agent).await;
+            talk(SpliceStream::new(connection), router, agent).await;
             drop(place);
         });
     }
@@ -81,13 +81,13 @@ async fn next(socket: &Socket, room: &Arc<Semaphore>) -> Option<(Stream, tokio::
 }
 
 /// One connection, until the client leaves or the sandbox is stopped and the answer on its way is told.
-async fn talk(slipway: Slipway, router: Router, agent: Agent) {
+async fn talk(stream: SpliceStream, router: Router, agent: Agent) {
     let mut builder = auto::Builder::new(TokioExecutor::new());
     builder.http1().timer(TokioTimer::new()).header_read_timeout(HEAD_WITHIN);
     builder.http2().timer(TokioTimer::new());
-    let passage = slipway.passage();
-    let service = service_fn(move |request| answer(router.clone(), Arc::clone(&passage), request));
-    let connection = builder.serve_connection_with_upgrades(TokioIo::new(slipway), service);
+    let splice = stream.handle();
+    let service = service_fn(move |request| answer(router.clone(), Arc::clone(&splice), request));
+    let connection = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
     tokio::pin!(connection);
     tokio::select! {
         // A client that breaks off is no event of ours.
@@ -100,12 +100,12 @@ async fn talk(slipway: Slipway, router: Router, agent: Agent) {
 /// Answers one request. Over HTTP/2 a connection is shared, and bodies cannot go past us on it.
 fn answer(
     mut router: Router,
-    passage: Arc<Passage>,
+    splice: Arc<SpliceHandle>,
     request: Request<Incoming>,
 ) -> impl Future<Output = Result<Response, Infallible>> {
     let mut request = request.map(Body::new);
     if request.version() == Version::HTTP_11 {
-        request.extensions_mut().insert(passage);
+        request.extensions_mut().insert(splice);
     }
     router.call(request)
 }

@@ -1,4 +1,4 @@
-//! What every request works with.
+//! The state that every request handler shares.
 
 use std::ops::Deref;
 use std::sync::Arc;
@@ -6,41 +6,41 @@ use std::sync::Arc;
 use tokio::sync::watch;
 
 use crate::auth::{Auth, Mode};
-use crate::fleet::Fleet;
 use crate::lease::Lease;
 use crate::metrics::Metrics;
-use crate::placement::Promise;
-use crate::preview::Site;
+use crate::placement::BoxFuture;
+use crate::preview::PreviewConfig;
 use crate::registry::Registry;
 use crate::routes::Origins;
+use crate::sandboxes::Sandboxes;
 
-/// Cheap to clone: that is done several times for each request.
+/// Shared state of the request handlers. Cheap to clone, which happens several times per request.
 #[derive(Debug, Clone)]
 pub(crate) struct App(Arc<Parts>);
 
 /// Why a long-lived stream must end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Closing {
-    /// The server is about to end.
+    /// The server is shutting down.
     Draining,
     /// The credential that opened it was revoked or has expired.
     Revoked,
 }
 
-/// What it is made of. Nothing in it waits.
+/// The parts of [`App`]. None of them blocks.
 #[derive(Debug)]
 pub(crate) struct Parts {
-    pub(crate) fleet: Fleet,
+    pub(crate) sandboxes: Sandboxes,
     pub(crate) auth: Arc<Auth>,
     pub(crate) mode: Mode,
     pub(crate) registry: Registry,
     pub(crate) metrics: Arc<Metrics>,
-    /// Where previews are.
-    pub(crate) preview: Arc<Site>,
+    /// The configuration of previews.
+    pub(crate) preview: Arc<PreviewConfig>,
     pub(crate) json_max: usize,
-    /// Whose pages may use the API.
+    /// Origins whose pages may use the API.
     pub(crate) origins: Origins,
-    /// The OpenAPI document.
+    /// The OpenAPI document, as JSON.
     pub(crate) document: &'static str,
     pub(crate) draining: watch::Receiver<bool>,
 }
@@ -60,20 +60,20 @@ impl Deref for App {
 }
 
 impl App {
-    /// Whether the server is about to end.
+    /// Whether the server is shutting down.
     pub(crate) fn is_draining(&self) -> bool {
         *self.draining.borrow()
     }
 
-    /// Returns when the server is about to end.
-    pub(crate) fn drained(&self) -> Promise<'static, ()> {
+    /// Returns when the server is shutting down.
+    pub(crate) fn drained(&self) -> BoxFuture<'static, ()> {
         let mut draining = self.draining.clone();
-        // A server that is gone has drained.
+        // A closed channel means that the server has gone, so it has drained.
         Box::pin(async move { drop(draining.wait_for(|draining| *draining).await) })
     }
 
     /// Returns when a long-lived stream must end, and why.
-    pub(crate) fn closing(&self, lease: &Lease) -> Promise<'static, Closing> {
+    pub(crate) fn closing(&self, lease: &Lease) -> BoxFuture<'static, Closing> {
         let (drained, ended) = (self.drained(), lease.clone().ended());
         Box::pin(async move {
             tokio::select! {

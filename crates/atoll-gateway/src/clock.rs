@@ -1,15 +1,16 @@
-//! The wall clock, for what people see. What decides is monotonic (`fleet/activity.rs`, `auth/rate.rs`).
+//! The wall clock, for timestamps that people read. Timeouts use the monotonic clock (`sandboxes/activity.rs`,
+//! `auth/rate.rs`).
 
 use std::time::SystemTime;
 
 use atoll_protocol::Timestamp;
 
-/// Now.
+/// Returns the current time.
 pub(crate) fn now() -> Timestamp {
     SystemTime::now().into()
 }
 
-/// So many milliseconds from now on.
+/// Returns the time in `millis` milliseconds.
 pub(crate) fn later(millis: u64) -> Timestamp {
     Timestamp::from_millis(now().as_millis().saturating_add(millis))
 }

@@ -1,6 +1,6 @@
-//! Everything that a request to the gateway can run into, in the user's words, and its one shape as an answer.
+//! The errors of the gateway's API, and their JSON form.
 //!
-//! What went wrong inside is logged where it happens; an answer never holds paths of secrets, variables or commands.
+//! Internal details are logged where they occur; a response never contains paths of secrets, variables or commands.
 
 use std::io;
 use std::time::Duration;
@@ -11,184 +11,184 @@ use hyper::header::{ALLOW, CONNECTION, CONTENT_TYPE, HeaderValue, RETRY_AFTER, U
 use hyper::{HeaderMap, StatusCode};
 use serde::Serialize;
 
-/// One option that is not as asked for.
+/// An option of an existing sandbox that differs from the requested one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Difference {
-    /// Which.
+    /// The option's name.
     pub option: String,
-    /// What the sandbox has; variables are not told.
+    /// The sandbox's value. Omitted for variables, which may be secrets.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub is: Option<serde_json::Value>,
-    /// What was asked for.
+    /// The requested value.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub asked: Option<serde_json::Value>,
 }
 
-/// A request that was not done.
+/// Why a request failed.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum Error {
-    /// The request cannot be right.
+    /// The request is invalid.
     #[error("{what}")]
     Invalid {
-        /// What is wrong with it.
+        /// What is invalid.
         what: String,
     },
-    /// No route.
-    #[error("there is nothing at this path")]
+    /// There is no such route.
+    #[error("no such path")]
     RouteNotFound,
-    /// No such method here.
-    #[error("this path does not take the method {method}")]
+    /// The route does not support the method.
+    #[error("this path does not support the method {method}")]
     MethodNotAllowed {
-        /// As given.
+        /// The method.
         method: String,
     },
-    /// A path that is a connection.
-    #[error("this path is a connection: ask to change over with `Upgrade: {to}`")]
+    /// The route needs a protocol upgrade.
+    #[error("this path requires an upgrade: send `Connection: upgrade` and `Upgrade: {to}`")]
     UpgradeRequired {
-        /// To what.
+        /// The protocol.
         to: &'static str,
     },
-    /// Too much JSON.
+    /// The JSON body is too large.
     #[error("the body is larger than {max} bytes")]
     BodyTooLarge {
-        /// What it may be.
+        /// The limit in bytes.
         max: usize,
     },
-    /// No token, or a wrong one.
+    /// The token is missing or invalid.
     #[error("{why}")]
     Unauthorized {
         /// Which of the two.
         why: &'static str,
     },
-    /// The token is not for this.
+    /// The token's scopes do not allow it.
     #[error("this token does not allow {} on {what}", verb_name(*verb))]
     Forbidden {
-        /// What would be needed.
+        /// The missing permission.
         verb: Verb,
-        /// On what.
+        /// What it is missing on.
         what: String,
     },
-    /// Asked too often.
-    #[error("this token asks too often")]
+    /// The token has exceeded its rate limit.
+    #[error("rate limit exceeded for this token")]
     RateLimited {
-        /// When to ask again.
+        /// When to retry.
         after: Duration,
     },
-    /// The key means another request.
+    /// The idempotency key belongs to another request.
     #[error("the idempotency key was used for a different request")]
     IdempotencyConflict,
-    /// No such token.
+    /// There is no such token.
     #[error("no token has the id {id}")]
     TokenNotFound {
-        /// As given.
+        /// The id.
         id: String,
     },
-    /// Too many tokens.
-    #[error("there are {max} tokens already")]
+    /// There are too many tokens.
+    #[error("the limit of {max} tokens is reached")]
     TokenLimit {
-        /// How many there may be.
+        /// The limit.
         max: usize,
     },
-    /// No such sandbox.
+    /// There is no such sandbox.
     #[error("no sandbox is named {name}")]
     SandboxNotFound {
         /// The name.
         name: SandboxName,
     },
-    /// It exists, otherwise.
+    /// The sandbox exists with other options.
     #[error("sandbox {name} exists with other options: {}", options(differences))]
     SandboxDiffers {
         /// The name.
         name: SandboxName,
-        /// Which.
+        /// The options that differ.
         differences: Vec<Difference>,
     },
-    /// Frozen.
+    /// The sandbox is paused.
     #[error("sandbox {name} is paused")]
     SandboxPaused {
         /// The name.
         name: SandboxName,
     },
-    /// Nothing runs in it.
+    /// The sandbox is not running.
     #[error("sandbox {name} is stopped: there is nothing to pause")]
     SandboxStopped {
         /// The name.
         name: SandboxName,
     },
-    /// Too many sandboxes.
-    #[error("there are {max} sandboxes already")]
+    /// There are too many sandboxes.
+    #[error("the limit of {max} sandboxes is reached")]
     SandboxLimit {
-        /// How many there may be.
+        /// The limit.
         max: usize,
     },
-    /// No preview there, for whatever reason.
+    /// There is no preview at this address, for any reason.
     #[error("there is no preview at this address")]
     PreviewNotFound,
-    /// Nobody exposed it.
+    /// The port is not exposed.
     #[error("port {port} is not exposed")]
     PortNotExposed {
         /// The port.
         port: u16,
     },
-    /// Private, and nothing came that lets one in.
+    /// The preview is private, and the request has no valid credential.
     #[error("this preview is private")]
     PreviewClosed,
-    /// Private, and another page asks.
-    #[error("this preview is private, and was asked for by another page")]
+    /// The preview is private, and a page of another origin sent the request.
+    #[error("this preview is private, and the request comes from another page")]
     PreviewForeign,
-    /// It sleeps.
-    #[error("sandbox {name} sleeps")]
+    /// The sandbox is stopped, and the preview may not start it.
+    #[error("sandbox {name} is stopped")]
     PreviewAsleep {
         /// The name.
         name: SandboxName,
     },
-    /// Too much at once.
+    /// Too many requests to the sandbox's ports are open.
     #[error("{max} requests to this sandbox's ports are open already")]
     PreviewBusy {
-        /// How many there may be.
+        /// The limit.
         max: usize,
     },
-    /// The program hung up.
-    #[error("the program on port {port} ended the connection before it had answered")]
+    /// The program closed the connection.
+    #[error("the program on port {port} closed the connection before it responded")]
     PreviewBroken {
         /// The port.
         port: u16,
     },
-    /// Too many exposed ports.
+    /// Too many ports are exposed.
     #[error("a sandbox has at most {max} exposed ports")]
     PreviewLimit {
-        /// How many there may be.
+        /// The limit.
         max: usize,
     },
-    /// A preview's host name at the API.
-    #[error("this is the API, and previews are served elsewhere")]
+    /// A preview's host name on an API listener.
+    #[error("this address serves the API, not previews")]
     Misdirected,
-    /// The agent itself said why.
+    /// An error that the agent returned.
     #[error("{}", .body.message)]
     Agent {
-        /// In its own words.
+        /// The agent's error.
         body: ErrorBody,
     },
-    /// The agent did not start or did not answer.
+    /// The agent did not start or did not respond.
     #[error("the agent of sandbox {name} {why}")]
     AgentUnavailable {
         /// The name.
         name: SandboxName,
-        /// What is known.
+        /// What happened, as a predicate of the agent.
         why: String,
     },
-    /// The server is about to end.
-    #[error("the server is about to end")]
+    /// The server is shutting down.
+    #[error("the server is shutting down")]
     ShuttingDown,
-    /// The disk does not take it.
-    #[error("{}: failed to {what}", .trouble.words())]
+    /// The disk rejects writes.
+    #[error("{}: failed to {what}", .cause.message())]
     Disk {
         /// Why.
-        trouble: DiskTrouble,
-        /// What was to be done.
+        cause: DiskError,
+        /// What failed.
         what: String,
     },
-    /// Our own failure.
+    /// An internal error.
     #[error("{what}")]
     Internal {
         /// What failed.
@@ -196,19 +196,19 @@ pub enum Error {
     },
 }
 
-/// Why a disk takes no writes.
+/// Why a disk rejects writes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum DiskTrouble {
-    /// No room.
+pub enum DiskError {
+    /// No space is left.
     Full,
-    /// Mounted so, or turned so by the kernel after an error.
+    /// Mounted read-only, or remounted so by the kernel after an error.
     ReadOnly,
 }
 
-impl DiskTrouble {
-    fn words(self) -> &'static str {
+impl DiskError {
+    fn message(self) -> &'static str {
         match self {
-            Self::Full => "there is no room on the server's disk",
+            Self::Full => "the server's disk is full",
             Self::ReadOnly => "the server's disk is read-only",
         }
     }
@@ -219,7 +219,7 @@ impl DiskTrouble {
         Self::of(is_full, is_read_only)
     }
 
-    /// SQLite says which only for some files: it makes its journal anew, and cannot open that on a read-only disk.
+    /// SQLite reports a read-only disk only for some files: it also fails to create its journal there.
     fn of_registry(error: &rusqlite::Error) -> Option<Self> {
         let code = error.sqlite_error_code()?;
         let is_read_only = matches!(code, rusqlite::ErrorCode::ReadOnly | rusqlite::ErrorCode::CannotOpen);
@@ -248,33 +248,33 @@ fn options(differences: &[Difference]) -> String {
 }
 
 impl Error {
-    /// The request cannot be right.
+    /// The request is invalid.
     pub(crate) fn invalid(what: impl Into<String>) -> Self {
         Self::Invalid { what: what.into() }
     }
 
-    /// Our own failure, while doing `what`.
+    /// An internal error while doing `what`.
     pub(crate) fn internal(what: &str, error: impl std::fmt::Display) -> Self {
         Self::Internal { what: format!("failed to {what}: {error}") }
     }
 
-    /// A file of ours could not be written, while doing `what`.
+    /// An I/O error while doing `what`.
     pub(crate) fn io(what: &str, error: &io::Error) -> Self {
-        match DiskTrouble::of_io(error) {
-            Some(trouble) => Self::Disk { trouble, what: what.to_owned() },
+        match DiskError::of_io(error) {
+            Some(cause) => Self::Disk { cause, what: what.to_owned() },
             None => Self::internal(what, error),
         }
     }
 
-    /// The registry could not do `what`.
+    /// A registry error while doing `what`.
     pub(crate) fn registry(what: &str, error: &rusqlite::Error) -> Self {
-        match DiskTrouble::of_registry(error) {
-            Some(trouble) => Self::Disk { trouble, what: what.to_owned() },
+        match DiskError::of_registry(error) {
+            Some(cause) => Self::Disk { cause, what: what.to_owned() },
             None => Self::internal(what, error),
         }
     }
 
-    /// The stable code.
+    /// Returns the stable error code.
     pub fn code(&self) -> ErrorCode {
         match self {
             Self::Invalid { .. } => ErrorCode::ValidationFailed,
@@ -304,34 +304,34 @@ impl Error {
             Self::Agent { body } => body.code,
             Self::AgentUnavailable { .. } => ErrorCode::AgentUnavailable,
             Self::ShuttingDown => ErrorCode::ShuttingDown,
-            Self::Disk { trouble: DiskTrouble::Full, .. } => ErrorCode::DiskFull,
-            Self::Disk { trouble: DiskTrouble::ReadOnly, .. } => ErrorCode::DiskReadOnly,
+            Self::Disk { cause: DiskError::Full, .. } => ErrorCode::DiskFull,
+            Self::Disk { cause: DiskError::ReadOnly, .. } => ErrorCode::DiskReadOnly,
             Self::Internal { .. } => ErrorCode::Internal,
         }
     }
 
-    /// What the user can do about it.
+    /// Returns what the user can do about it.
     pub fn hint(&self) -> Option<String> {
         let hint = match self {
             Self::Unauthorized { .. } => {
-                "send `Authorization: Bearer TOKEN`; the first token is in the server's state directory"
+                "send `Authorization: Bearer TOKEN`; the root token is in the server's state directory"
             }
-            Self::Forbidden { .. } => "ask for a token with a scope that covers it",
+            Self::Forbidden { .. } => "use a token with a scope that covers it",
             Self::IdempotencyConflict => "use a new key for a new request",
-            Self::SandboxDiffers { .. } => "leave these options out, or delete the sandbox first",
+            Self::SandboxDiffers { .. } => "omit these options, or delete the sandbox first",
             Self::SandboxPaused { .. } => "resume it first",
             Self::SandboxStopped { .. } => "start it first",
-            Self::Disk { trouble: DiskTrouble::Full, .. } => "make room on the disk that holds the server's state",
-            Self::Disk { trouble: DiskTrouble::ReadOnly, .. } => {
-                "mount the disk that holds the server's state for writing; the kernel's log says why it is not"
+            Self::Disk { cause: DiskError::Full, .. } => "free space on the disk that holds the server's state",
+            Self::Disk { cause: DiskError::ReadOnly, .. } => {
+                "remount the disk that holds the server's state read-write; the kernel's log says why it is read-only"
             }
-            Self::SandboxLimit { .. } => "delete some that are not needed, or raise the server's limit",
-            Self::TokenLimit { .. } => "revoke some that are not needed",
-            Self::AgentUnavailable { .. } => "try again: a sandbox whose agent is gone is started on its next use",
+            Self::SandboxLimit { .. } => "delete unused sandboxes, or raise the server's limit",
+            Self::TokenLimit { .. } => "revoke unused tokens",
+            Self::AgentUnavailable { .. } => "retry: the next use of the sandbox starts a new agent",
             Self::PreviewClosed => "open a signed link, or send `Authorization: Bearer TOKEN`",
-            Self::PreviewAsleep { .. } => "use the sandbox, and it wakes; or expose the port with `wake`",
-            Self::PreviewBusy { .. } => "try again when some of them have ended",
-            Self::PreviewLimit { .. } => "unexpose some that are not needed",
+            Self::PreviewAsleep { .. } => "start the sandbox, or expose the port with `wake`",
+            Self::PreviewBusy { .. } => "retry when some of them have ended",
+            Self::PreviewLimit { .. } => "unexpose unused ports",
             Self::Agent { body } => return body.hint.clone(),
             Self::Invalid { .. }
             | Self::RouteNotFound
@@ -387,12 +387,12 @@ impl Error {
         }
     }
 
-    /// The shape in which clients get it.
+    /// Returns the JSON form.
     pub fn body(&self) -> ErrorBody {
         ErrorBody { code: self.code(), message: self.to_string(), hint: self.hint(), details: self.details() }
     }
 
-    /// What some statuses want to be told beside the body (RFC 9110, 11.6.1 and 10.2.3).
+    /// Returns the headers that some statuses require (RFC 9110, 11.6.1 and 10.2.3).
     pub(crate) fn headers(&self) -> HeaderMap {
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -403,7 +403,7 @@ impl Error {
             headers.insert(RETRY_AFTER, HeaderValue::from(after.as_secs() + 1));
         }
         if let Self::UpgradeRequired { to } = self {
-            // RFC 9110, 15.5.22; over HTTP/2 hyper leaves them out.
+            // RFC 9110, 15.5.22. hyper omits them over HTTP/2.
             headers.insert(CONNECTION, HeaderValue::from_static("upgrade"));
             headers.insert(UPGRADE, HeaderValue::from_static(to));
         }
@@ -420,7 +420,7 @@ impl IntoResponse for Error {
         let headers = self.headers();
         let body = serde_json::to_vec(&ErrorAnswer { error: self.body() }).unwrap_or_default();
         let mut response = (status, headers, body).into_response();
-        // axum fills in what a route takes; an answer to anything else must not promise it.
+        // axum sets `Allow` from the route; a response with another status must not have it.
         if status != StatusCode::METHOD_NOT_ALLOWED {
             response.headers_mut().remove(ALLOW);
         }

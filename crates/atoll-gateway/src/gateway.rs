@@ -1,4 +1,4 @@
-//! The gateway as a whole: put together, run, ended.
+//! The gateway as a whole: assembly, run and shutdown.
 
 use std::fs::{File, TryLockError};
 use std::net::SocketAddr;
@@ -8,73 +8,73 @@ use std::time::Duration;
 
 use tokio::sync::watch;
 
+use crate::adapter::ProtocolAdapter;
 use crate::app::{App, Parts};
 use crate::auth::{Auth, Mode, Rate};
-use crate::face::Face;
-use crate::fleet::{Fleet, Ground, Traffic};
 use crate::metrics::Metrics;
 use crate::placement::{Local, LocalOptions, Placement};
-use crate::preview::{Domain, Signer, Site};
+use crate::preview::{Domain, PreviewConfig, Signer};
 use crate::registry::{Disk, Registry};
 use crate::routes::Origins;
+use crate::sandboxes::{Sandboxes, Services, Traffic};
 use crate::server::{self, Limits, Listeners, PreviewListen, Server, TlsFiles};
 use crate::{Error, routes};
 
-/// The file in the state directory that holds the first token.
+/// The file in the state directory that holds the root token.
 pub const ROOT_TOKEN: &str = "root-token";
 
-/// The socket in the state directory on which the server listens too.
+/// The unix socket in the state directory on which the server also listens.
 pub const SOCKET: &str = "server.sock";
 
-/// How a gateway should be.
+/// Configuration of a gateway.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// Where everything is kept.
+    /// The state directory.
     pub state: PathBuf,
     /// Addresses to listen on.
     pub listen: Vec<SocketAddr>,
-    /// TLS for all of them.
+    /// TLS for all of these addresses.
     pub tls: Option<TlsFiles>,
-    /// Listen without TLS where others can reach it.
+    /// Whether to listen without TLS on addresses other than loopback.
     pub plaintext_anywhere: bool,
-    /// Whether tokens are asked for.
+    /// Whether clients must present a token.
     pub auth: Mode,
-    /// How often one token may ask.
+    /// The rate limit of each token.
     pub rate: Option<Rate>,
-    /// How agents are made.
+    /// How agents are started.
     pub local: LocalOptions,
-    /// When sandboxes that say nothing about it are stopped for want of use.
+    /// Idle timeout of sandboxes that do not set their own.
     pub sleep_after: Option<Duration>,
-    /// How many sandboxes there may be.
+    /// The maximum number of sandboxes.
     pub sandboxes_max: usize,
-    /// What clients may use.
+    /// Limits on connections and requests.
     pub limits: Limits,
-    /// Where previews are.
+    /// Where previews are served.
     pub preview: PreviewOptions,
     /// Origins whose pages may use the API.
     pub origins: Origins,
-    /// The OpenAPI document of everything that can be reached through this server, as JSON.
+    /// The OpenAPI document of everything that this server serves, as JSON.
     pub document: &'static str,
-    /// Protocols of others that it speaks as well.
-    pub faces: Vec<Arc<dyn Face>>,
+    /// Adapters for other protocols.
+    pub adapters: Vec<Arc<dyn ProtocolAdapter>>,
 }
 
-/// Where previews are.
+/// Where previews are served.
 #[derive(Debug, Clone, Default)]
 pub struct PreviewOptions {
-    /// Where to listen for them; the API is never there.
+    /// The addresses of the preview listeners, which never serve the API.
     pub listen: PreviewListen,
-    /// Below which domain their host names are.
+    /// The parent domain of preview host names.
     pub domain: Domain,
 }
 
-/// The file in the state directory that holds the key which signs links to previews.
+/// The file in the state directory that holds the key for signing preview links.
 const PREVIEW_KEY: &str = "preview-key";
 
-/// The file in the state directory that a server holds a lock on.
+/// The file in the state directory that a running server locks.
 const LOCK: &str = "lock";
 
-/// A gateway that listens.
+/// A gateway that is listening.
 pub struct Gateway {
     server: Server,
     listeners: Listeners,
@@ -89,16 +89,16 @@ impl std::fmt::Debug for Gateway {
 }
 
 impl Gateway {
-    /// Opens the state, finds the agents that live, and listens.
+    /// Opens the state directory, adopts the running agents, and listens.
     pub async fn start(options: Options) -> Result<Self, Error> {
-        let disk = Disk::open(&options.state).map_err(|error| Error::io("make the state directory", &error))?;
+        let disk = Disk::open(&options.state).map_err(|error| Error::io("create the state directory", &error))?;
         let lock = lock(&disk, &options.state)?;
         let registry = Registry::open(&options.state.join("registry.db"))?;
         let metrics = Arc::new(Metrics::default());
         discard_pool(&disk);
         empty_trash(&disk, options.local.remove);
         let placement = Arc::new(Local::new(options.local.clone(), disk.clone()));
-        let fleet = Fleet::adopt(Ground {
+        let sandboxes = Sandboxes::adopt(Services {
             placement: Arc::clone(&placement) as _,
             registry: registry.clone(),
             disk,
@@ -114,14 +114,14 @@ impl Gateway {
         let socket = options.state.join(SOCKET);
         let (tls, plaintext) = (options.tls.as_ref(), options.plaintext_anywhere);
         let listeners = server::bind(&options.listen, &options.preview.listen, &socket, tls, plaintext).await?;
-        let site = Site {
+        let site = PreviewConfig {
             domain: options.preview.domain,
             signer: Signer::load(&options.state.join(PREVIEW_KEY))?,
             address: listeners.previews.first().and_then(|listener| listener.local_addr().ok()),
             scheme: if tls.is_some() { "https" } else { "http" },
         };
         let app = App::from(Parts {
-            fleet,
+            sandboxes,
             auth: Arc::new(auth),
             mode: options.auth,
             registry,
@@ -132,56 +132,57 @@ impl Gateway {
             document: options.document,
             draining: watching,
         });
-        let router = routes::router(app.clone(), &options.faces);
-        let server = Server { router, app, limits: options.limits, metrics, draining, faces: options.faces };
-        placement.get_ready();
+        let router = routes::router(app.clone(), &options.adapters);
+        let server = Server { router, app, limits: options.limits, metrics, draining, adapters: options.adapters };
+        placement.fill_pool();
         Ok(Self { server, listeners, placement, _lock: lock })
     }
 
-    /// Where it listens, with the ports that were chosen.
+    /// Returns the addresses it listens on, with the ports that the kernel chose.
     pub fn addresses(&self) -> Vec<SocketAddr> {
         self.listeners.addresses()
     }
 
-    /// Where it listens for previews.
+    /// Returns the addresses of the preview listeners.
     pub fn preview_addresses(&self) -> Vec<SocketAddr> {
         self.listeners.previews.iter().filter_map(|listener| listener.local_addr().ok()).collect()
     }
 
-    /// Serves until `end` is ready and what was begun is done.
+    /// Serves until `end` completes and open requests have ended.
     pub async fn run(self, end: impl Future<Output = ()>) {
         self.server.run(self.listeners, end).await;
         self.placement.close().await;
     }
 }
 
-/// Two gateways over one state would not know of each other's changes.
+/// Locks the state directory: two gateways over one state would not see each other's changes.
 fn lock(disk: &Disk, state: &Path) -> Result<File, Error> {
     let path = state.join(LOCK);
-    let file = disk.private_file(LOCK).map_err(|error| Error::io(&format!("make {}", path.display()), &error))?;
+    let file = disk.private_file(LOCK).map_err(|error| Error::io(&format!("create {}", path.display()), &error))?;
     match file.try_lock() {
         Ok(()) => Ok(file),
         Err(TryLockError::WouldBlock) => {
-            Err(Error::invalid(format!("another server uses {}: end it first", state.display())))
+            Err(Error::invalid(format!("another server uses {}: stop it first", state.display())))
         }
         Err(TryLockError::Error(error)) => Err(Error::internal(&format!("lock {}", path.display()), error)),
     }
 }
 
-/// What earlier gateways had made ahead. Agents that still end remove theirs themselves, or find nothing.
+/// Moves the pre-warmed sandboxes of earlier gateways to the trash. Agents that are still exiting remove their own
+/// directories, or find them gone.
 fn discard_pool(disk: &Disk) {
     for entry in std::fs::read_dir(disk.pool()).into_iter().flatten().flatten() {
         drop(std::fs::rename(entry.path(), disk.trash().join(entry.file_name())));
     }
 }
 
-/// What an earlier gateway could not remove. Nobody waits for it.
+/// Removes in the background what an earlier gateway could not remove.
 fn empty_trash(disk: &Disk, remove: fn(&Path) -> std::io::Result<()>) {
     let trash = disk.trash();
     tokio::task::spawn_blocking(move || {
         for entry in std::fs::read_dir(trash).into_iter().flatten().flatten() {
             if let Err(error) = remove(&entry.path()) {
-                tracing::warn!(path = %entry.path().display(), %error, "what is left of a sandbox cannot be removed");
+                tracing::warn!(path = %entry.path().display(), %error, "cannot remove the remainder of a deleted sandbox");
             }
         }
     });

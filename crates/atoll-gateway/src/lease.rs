@@ -18,12 +18,12 @@ use tokio::sync::watch;
 use tokio::time::sleep;
 
 use crate::clock;
-use crate::placement::Promise;
-use crate::preview::Shown;
+use crate::placement::BoxFuture;
+use crate::preview::ExposureWatch;
 use crate::proxy::is_endless;
 
 /// Longest sleep before the wall clock is read again: it may be set while a timer, which is monotonic, runs.
-const CLOCK_EVERY: Duration = Duration::from_secs(30);
+const CLOCK_INTERVAL: Duration = Duration::from_secs(30);
 
 /// The lifetime of a credential. Cheap to clone: every request has one.
 #[derive(Debug, Clone, Default)]
@@ -31,8 +31,8 @@ pub(crate) struct Lease {
     /// Closed when the token is revoked, which drops its [`Grantor`].
     token: Option<watch::Receiver<()>>,
     expires_at: Option<Timestamp>,
-    /// The exposed port that a preview's address named.
-    shown: Option<Shown>,
+    /// The exposed port that the preview's address names.
+    shown: Option<ExposureWatch>,
 }
 
 /// The sender side of a token's leases. Dropping it ends all of them.
@@ -59,7 +59,7 @@ impl Lease {
     }
 
     /// Returns a lease that also ends when the exposure of the port changes.
-    pub(crate) fn while_shown(self, shown: Shown) -> Self {
+    pub(crate) fn while_shown(self, shown: ExposureWatch) -> Self {
         Self { shown: Some(shown), ..self }
     }
 
@@ -111,11 +111,11 @@ async fn expired(at: Option<Timestamp>) {
         if left == 0 {
             return;
         }
-        sleep(Duration::from_millis(left).min(CLOCK_EVERY)).await;
+        sleep(Duration::from_millis(left).min(CLOCK_INTERVAL)).await;
     }
 }
 
-async fn hidden(shown: Option<Shown>) {
+async fn hidden(shown: Option<ExposureWatch>) {
     match shown {
         Some(shown) => shown.ended().await,
         None => std::future::pending().await,
@@ -128,7 +128,7 @@ struct Leased {
     body: Option<Body>,
     lease: Lease,
     /// Created when the body is first pending: most bodies never are.
-    ended: Option<Promise<'static, ()>>,
+    ended: Option<BoxFuture<'static, ()>>,
     is_endless: bool,
 }
 
@@ -186,7 +186,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_pending_body_ends_with_its_token() {
+    async fn pending_body_ends_with_its_token() {
         for (kind, breaks) in [("text/event-stream", false), ("application/octet-stream", true)] {
             let (lease, grantor) = Lease::of_token(None);
             let mut body = lease.bound(response(kind, futures_util::stream::pending())).into_body();
@@ -201,7 +201,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_body_that_is_always_ready_ends_with_its_token() {
+    async fn always_ready_body_ends_with_its_token() {
         let (lease, grantor) = Lease::of_token(None);
         let endless = futures_util::stream::repeat(Bytes::from_static(b"more"));
         let mut body = lease.bound(response("application/octet-stream", endless)).into_body();
@@ -212,7 +212,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn a_lease_ends_when_it_expires_and_an_endless_one_never() {
+    async fn lease_ends_when_it_expires_and_an_endless_one_never() {
         let soon = Timestamp::from_millis(clock::now().as_millis() + 20);
         let (lease, _grantor) = Lease::of_token(Some(soon));
         lease.clone().ended().await;

@@ -1,25 +1,25 @@
-//! Many sandboxes behind one HTTP API: who may, which sandbox, is it awake.
+//! The gateway: one HTTP API for many sandboxes. It authenticates clients, finds the sandbox and starts it when
+//! needed.
 //!
-//! The gateway holds no process, no pipe and no shell. Each sandbox has an agent of its own, which goes on whatever
-//! becomes of the gateway; requests for what runs inside go through to it. So the gateway can be upgraded, restarted or
-//! killed at any moment, and nobody inside notices.
+//! The gateway owns no process, pipe or shell. Each sandbox has its own agent, a separate process that outlives the
+//! gateway; requests that concern the inside of a sandbox are forwarded to it. So the gateway can be upgraded,
+//! restarted or killed at any moment without effect on the processes in sandboxes.
 //!
-//! How the parts meet: `server` takes connections, `routes` takes requests apart, `auth` says who asks, `fleet` knows
-//! every sandbox and has one task for each, `placement` starts and finds agents, `proxy` passes requests on to them
-//! over `lines`, `preview` shows what listens inside, `registry` remembers. `bridge` speaks the dialect of a peer, in terms of
-//! all that, and `face` is where protocols of others come in.
+//! Module map: `server` accepts connections, `routes` parses requests, `auth` authenticates them, `sandboxes` has one
+//! actor per sandbox, `placement` starts and finds agents, `proxy` forwards requests to them over the connections of
+//! `agent_pool`, `preview` serves the ports inside sandboxes, `registry` persists. `bridge` translates a peer's HTTP
+//! API to ours, and `adapter` is the interface for other protocols.
 
+pub mod adapter;
+mod agent_client;
+mod agent_pool;
 mod app;
-mod ask;
 mod auth;
 mod bridge;
 mod clock;
 mod error;
-pub mod face;
-mod fleet;
 mod gateway;
 mod lease;
-mod lines;
 mod metrics;
 mod placement;
 mod preview;
@@ -27,12 +27,13 @@ mod proxy;
 mod random;
 mod registry;
 mod routes;
+mod sandboxes;
 mod server;
-mod slipping;
+mod spliced_body;
 
 pub use auth::{Mode as AuthMode, Rate};
 pub use bridge::openapi as bridge_openapi;
-pub use error::{Difference, DiskTrouble, Error};
+pub use error::{Difference, DiskError, Error};
 pub use gateway::{Gateway, Options, PreviewOptions, ROOT_TOKEN, SOCKET};
 pub use placement::{Local, LocalOptions};
 pub use preview::Domain;

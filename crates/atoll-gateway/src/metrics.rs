@@ -1,4 +1,4 @@
-//! Counts, in the text format of Prometheus. Labels have few values: none is a sandbox's name, a path or a token.
+//! Metrics in the Prometheus text format. Labels have few values: none is a sandbox's name, a path or a token.
 
 use std::fmt::Write;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -9,21 +9,21 @@ use atoll_protocol::{EgressTotals, SandboxState};
 /// Upper bounds of the buckets of request durations, in milliseconds.
 const BOUNDS_MS: [u64; 10] = [1, 5, 10, 25, 50, 100, 250, 1000, 5000, 30_000];
 
-/// What a request was about.
+/// The kind of a request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Kind {
-    /// Sandboxes, tokens and the server itself.
+    /// To the gateway itself: sandboxes, tokens, the server.
     Gateway,
-    /// What runs inside a sandbox.
+    /// Forwarded to an agent.
     Agent,
-    /// What listens inside a sandbox.
+    /// Forwarded to a port inside a sandbox.
     Preview,
 }
 
 const KINDS: [(Kind, &str); 3] = [(Kind::Gateway, "gateway"), (Kind::Agent, "agent"), (Kind::Preview, "preview")];
 const CLASSES: [&str; 5] = ["1xx", "2xx", "3xx", "4xx", "5xx"];
 
-/// All counts. Nothing in it waits.
+/// All counters. Lock-free.
 #[derive(Debug, Default)]
 pub(crate) struct Metrics {
     requests: [[AtomicU64; CLASSES.len()]; KINDS.len()],
@@ -32,9 +32,9 @@ pub(crate) struct Metrics {
     agents_started: AtomicU64,
     agents_failed: AtomicU64,
     agents_lost: AtomicU64,
-    /// Connections that are open.
+    /// Open connections.
     pub(crate) connections: AtomicU64,
-    /// Tunnels that are open.
+    /// Open tunnels.
     pub(crate) tunnels: AtomicU64,
 }
 
@@ -42,7 +42,7 @@ fn add(count: &AtomicU64) {
     count.fetch_add(1, Ordering::Relaxed);
 }
 
-/// Counts one for as long as it lives.
+/// Increments a gauge until it is dropped.
 #[derive(Debug)]
 pub(crate) struct While<'a>(&'a AtomicU64);
 
@@ -60,7 +60,7 @@ impl Drop for While<'_> {
 }
 
 impl Metrics {
-    /// A request was answered, as far as its head.
+    /// Counts a response, when its head is sent.
     pub(crate) fn answered(&self, kind: Kind, status: u16, took: Duration) {
         let row = KINDS.iter().position(|(known, _)| *known == kind).unwrap_or_default();
         let class = usize::from(status / 100).clamp(1, CLASSES.len()) - 1;
@@ -79,14 +79,14 @@ impl Metrics {
         add(&self.agents_lost);
     }
 
-    /// Everything as text, with how many sandboxes there are in each state, and what has gone out of them.
+    /// Renders all metrics, given the number of sandboxes by state and their egress counts.
     pub(crate) fn text(&self, sandboxes: &[(SandboxState, usize)], traffic: &EgressTotals) -> String {
         let mut text = String::new();
         self.write_requests(&mut text);
         let singles = [
             ("atoll_agents_started_total", "counter", "Agents that were started.", &self.agents_started),
             ("atoll_agents_failed_total", "counter", "Agents that did not start.", &self.agents_failed),
-            ("atoll_agents_lost_total", "counter", "Agents that ended unasked.", &self.agents_lost),
+            ("atoll_agents_lost_total", "counter", "Agents that exited unexpectedly.", &self.agents_lost),
             ("atoll_connections", "gauge", "Open connections.", &self.connections),
             ("atoll_tunnels", "gauge", "Open WebSockets and raw connections.", &self.tunnels),
         ];
@@ -104,14 +104,14 @@ impl Metrics {
     }
 
     fn write_requests(&self, text: &mut String) {
-        head(text, "atoll_requests_total", "counter", "Requests by what they were about and how they went.");
+        head(text, "atoll_requests_total", "counter", "Requests by kind and status class.");
         for (row, (_, kind)) in KINDS.iter().enumerate() {
             for (class, count) in CLASSES.iter().zip(&self.requests[row]) {
                 let labels = format!("{{kind=\"{kind}\",status=\"{class}\"}}");
                 line(text, "atoll_requests_total", &labels, count.load(Ordering::Relaxed));
             }
         }
-        head(text, "atoll_request_duration_ms", "histogram", "Time to the head of the answer, in milliseconds.");
+        head(text, "atoll_request_duration_ms", "histogram", "Time to the response head, in milliseconds.");
         for (row, (_, kind)) in KINDS.iter().enumerate() {
             let mut sum = 0;
             for (index, count) in self.durations[row].iter().enumerate() {
@@ -127,25 +127,25 @@ impl Metrics {
     }
 }
 
-/// Of all sandboxes together: which one it was tells its own events.
+/// Renders the egress counters of all sandboxes together. The sandbox of each connection is in the egress events.
 fn write_traffic(text: &mut String, traffic: &EgressTotals) {
     let EgressTotals { connections, open, denied, names, names_denied, bytes_out, bytes_in } = *traffic;
     let pairs = [
         (
             "atoll_egress_connections_total",
-            "Connections out of sandboxes, by what was decided.",
+            "Egress connections by decision.",
             "decision",
             [("allowed", connections), ("denied", denied)],
         ),
         (
             "atoll_egress_names_total",
-            "Questions for names, by what was decided.",
+            "DNS queries by decision.",
             "decision",
             [("allowed", names), ("denied", names_denied)],
         ),
         (
             "atoll_egress_bytes_total",
-            "Bytes of connections out of sandboxes.",
+            "Bytes of egress connections by direction.",
             "direction",
             [("out", bytes_out), ("in", bytes_in)],
         ),
@@ -156,12 +156,12 @@ fn write_traffic(text: &mut String, traffic: &EgressTotals) {
             line(text, name, &format!("{{{label}=\"{value}\"}}"), count);
         }
     }
-    head(text, "atoll_egress_connections", "gauge", "Connections out of sandboxes that stand.");
+    head(text, "atoll_egress_connections", "gauge", "Open egress connections.");
     line(text, "atoll_egress_connections", "", open);
 }
 
 fn head(text: &mut String, name: &str, kind: &str, help: &str) {
-    // Writing to a string does not fail.
+    // Writing to a string cannot fail.
     writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}").ok();
 }
 
@@ -174,7 +174,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn counts_come_out_as_text() {
+    fn metrics_are_rendered_as_text() {
         let metrics = Metrics::default();
         metrics.answered(Kind::Agent, 200, Duration::from_millis(7));
         metrics.answered(Kind::Agent, 502, Duration::from_secs(60));

@@ -1,8 +1,9 @@
-//! Text that cannot be guessed.
+//! Random text from the kernel's generator.
 
 use std::io;
 
-/// Lower-case letters and digits, five bits each, without those that look alike.
+/// Returns `length` characters of Crockford's base32 in lower case: five random bits each, without letters that look
+/// alike.
 pub(crate) fn text(length: usize) -> io::Result<String> {
     const LETTERS: &[u8; 32] = b"0123456789abcdefghjkmnpqrstvwxyz";
     let mut bytes = vec![0; length];

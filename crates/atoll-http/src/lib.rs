@@ -1,16 +1,16 @@
-//! What our HTTP servers do alike, whatever they serve: an agent and a gateway share this and nothing else.
+//! HTTP plumbing that the agent and the gateway share: sockets, splicing of large bodies, draining of unread requests.
 //!
-//! Knows no sandbox, no route and no token.
+//! Independent of sandboxes, routes and tokens.
 
-mod local;
-mod passage;
+mod drain;
 pub mod percent;
+mod raw_body;
+mod splice;
 mod stream;
-mod tap;
-mod unread;
+mod unix_socket;
 
-pub use local::Local;
-pub use passage::{LARGE, LARGE_UP, Passage, Slipway, stand_in};
+pub use drain::drain_request_body;
+pub use raw_body::{Pipe, RawBody};
+pub use splice::{SPLICE_REQUEST_MIN, SPLICE_RESPONSE_MIN, SpliceHandle, SpliceStream, placeholder};
 pub use stream::{Source, Stream};
-pub use tap::{Pipe, Tap};
-pub use unread::settle;
+pub use unix_socket::UnixSocket;

@@ -1,6 +1,6 @@
-//! Bytes in URLs and headers: percent-encoded, whatever they are.
+//! Percent-encoding of arbitrary bytes in URLs and headers.
 
-/// Byte by byte. What is no escape stands for itself.
+/// Decodes percent-escapes to bytes. An invalid escape is copied as it is.
 pub fn decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -19,7 +19,7 @@ fn hex(digit: u8) -> Option<u8> {
     char::from(digit).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
 }
 
-/// A path, in a header or as the value of a parameter: what is neither letter, digit nor `-._~/` is escaped.
+/// Encodes a path for a header or a query parameter: escapes everything but ASCII letters, digits and `-._~/`.
 pub fn encoded(path: &[u8]) -> String {
     use std::fmt::Write;
     let mut out = String::with_capacity(path.len());
@@ -39,7 +39,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_are_bytes() {
+    fn non_utf8_bytes_round_trip() {
         for bytes in [&b"caf\xe9"[..], b"a b", b"100%", b"\xff\x00+&=?#"] {
             assert_eq!(decoded(&encoded(bytes)), bytes);
         }

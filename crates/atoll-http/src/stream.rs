@@ -1,4 +1,4 @@
-//! Sockets of the kernel's, of either kind, as what moves bytes between them by way of a pipe needs them (splice(2)).
+//! TCP and unix sockets, with the operations that splice(2) between them needs.
 
 use std::io::{self, IoSlice};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
@@ -9,42 +9,42 @@ use rustix::pipe::{PipeFlags, SpliceFlags, fcntl_setpipe_size, pipe_with, splice
 use tokio::io::{Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-use crate::local::Local;
+use crate::unix_socket::UnixSocket;
 
-/// What goes through a pipe at once. A pipe of this size is what an ordinary user may have (pipe(7)).
-pub(crate) const PIECE: usize = 1024 * 1024;
+/// Most bytes per splice: the largest pipe that an unprivileged user may have (pipe(7)).
+pub(crate) const PIPE_SIZE: usize = 1024 * 1024;
 
-/// At once, and pages as they are.
+/// Never block; move pages instead of copying them.
 const FLAGS: SpliceFlags = SpliceFlags::NONBLOCK.union(SpliceFlags::MOVE);
 
-/// A pipe that never makes anybody wait: its two ends, to read from and to write to.
+/// Creates a non-blocking pipe: its read end and its write end.
 pub(crate) fn pipe() -> io::Result<(OwnedFd, OwnedFd)> {
     let (out, into) = pipe_with(PipeFlags::CLOEXEC | PipeFlags::NONBLOCK)?;
-    // A smaller one does as well, in more steps.
-    fcntl_setpipe_size(&into, PIECE).ok();
+    // Best effort: a smaller pipe only takes more steps.
+    fcntl_setpipe_size(&into, PIPE_SIZE).ok();
     Ok((out, into))
 }
 
-/// Where an empty pipe is filled from.
+/// A source that fills an empty pipe.
 pub trait Source {
-    /// Moves what comes into the pipe, at most so many bytes; 0 at the end.
-    fn poll_pour(&self, context: &mut Context<'_>, into: &OwnedFd, most: usize) -> Poll<io::Result<usize>>;
+    /// Moves at most `most` bytes into the pipe; 0 at end of file.
+    fn poll_splice_into(&self, context: &mut Context<'_>, into: &OwnedFd, most: usize) -> Poll<io::Result<usize>>;
 }
 
-/// A connection.
+/// A connected socket.
 #[derive(Debug)]
 pub enum Stream {
-    /// By the network, or the machine's own.
+    /// A TCP connection.
     Tcp(TcpStream),
-    /// Between processes of this machine.
-    Unix(Local),
+    /// A unix socket connection.
+    Unix(UnixSocket),
 }
 
 impl Stream {
     pub(crate) fn poll_read(&self, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let stream = match self {
             Self::Tcp(stream) => stream,
-            Self::Unix(local) => return local.poll_read(context, buffer),
+            Self::Unix(socket) => return socket.poll_read(context, buffer),
         };
         loop {
             ready!(stream.poll_read_ready(context))?;
@@ -55,7 +55,7 @@ impl Stream {
         }
     }
 
-    /// Does something that needs room, once there is some.
+    /// Calls `write` when the socket is writable.
     fn poll_write_with(
         &self,
         context: &mut Context<'_>,
@@ -63,7 +63,7 @@ impl Stream {
     ) -> Poll<io::Result<usize>> {
         let stream = match self {
             Self::Tcp(stream) => stream,
-            Self::Unix(local) => return local.poll_write_with(context, || write(local.as_fd())),
+            Self::Unix(socket) => return socket.poll_write_with(context, || write(socket.as_fd())),
         };
         loop {
             ready!(stream.poll_write_ready(context))?;
@@ -83,40 +83,45 @@ impl Stream {
         context: &mut Context<'_>,
         pieces: &[IoSlice<'_>],
     ) -> Poll<io::Result<usize>> {
-        // SIGPIPE is ignored by every Rust program.
+        // Rust programs ignore SIGPIPE.
         self.poll_write_with(context, |socket| Ok(rustix::io::writev(socket, pieces)?))
     }
 
-    /// Moves what is in the pipe, at most so many bytes.
-    pub(crate) fn poll_drain(&self, context: &mut Context<'_>, out: &OwnedFd, most: usize) -> Poll<io::Result<usize>> {
+    /// Moves at most `most` bytes out of the pipe.
+    pub(crate) fn poll_splice_from(
+        &self,
+        context: &mut Context<'_>,
+        out: &OwnedFd,
+        most: usize,
+    ) -> Poll<io::Result<usize>> {
         self.poll_write_with(context, |socket| Ok(splice(out, None, socket, None, most, FLAGS)?))
     }
 
-    /// Ends what is written.
-    pub(crate) fn shut(&self) -> io::Result<()> {
+    /// Shuts down the writing side.
+    pub(crate) fn shutdown_write(&self) -> io::Result<()> {
         Ok(rustix::net::shutdown(self, Shutdown::Write)?)
     }
 
-    /// Waits until there is something to read: `false` if that is the end.
-    pub(crate) async fn goes_on(&self) -> bool {
+    /// Waits until the socket is readable. Returns `false` at end of file.
+    pub(crate) async fn has_data(&self) -> bool {
         let peek = || Ok(rustix::net::recv(self, &mut [0; 1], RecvFlags::PEEK | RecvFlags::DONTWAIT)?.1);
         let peeked = match self {
             Self::Tcp(stream) => stream.async_io(Interest::READABLE, peek).await,
-            Self::Unix(local) => local.read_with(peek).await,
+            Self::Unix(socket) => socket.read_with(peek).await,
         };
         matches!(peeked, Ok(1..))
     }
 }
 
-/// Reads what is there. Less than there is room for was all: the next one waits without asking the kernel, which is a
-/// system call less for each request.
+/// Reads what is available. A short read means that the socket is empty, so readiness is cleared: this saves a system
+/// call per request.
 fn read_all(stream: &TcpStream, buffer: &mut ReadBuf<'_>) -> io::Result<usize> {
     let room = buffer.remaining();
     let mut read = Err(io::ErrorKind::WouldBlock.into());
     let look = || {
         read = stream.try_read_buf(buffer);
         let is_all = matches!(read, Ok(count) if 0 < count && count < room);
-        // What this says is that nothing is left, as of before the read: what comes since then is told.
+        // Clears the readiness from before the read; bytes that arrive later set it again.
         if is_all { Err(io::ErrorKind::WouldBlock.into()) } else { Ok(()) }
     };
     drop::<io::Result<()>>(stream.try_io(Interest::READABLE, look));
@@ -127,13 +132,13 @@ impl AsFd for Stream {
     fn as_fd(&self) -> BorrowedFd<'_> {
         match self {
             Self::Tcp(stream) => stream.as_fd(),
-            Self::Unix(local) => local.as_fd(),
+            Self::Unix(socket) => socket.as_fd(),
         }
     }
 }
 
-/// Pours from what tokio listens to.
-macro_rules! pour {
+/// Splices from a socket that tokio polls.
+macro_rules! splice_into {
     ($stream:expr, $context:expr, $into:expr, $most:expr) => {
         loop {
             ready!($stream.poll_read_ready($context))?;
@@ -147,18 +152,18 @@ macro_rules! pour {
 }
 
 impl Source for Stream {
-    fn poll_pour(&self, context: &mut Context<'_>, into: &OwnedFd, most: usize) -> Poll<io::Result<usize>> {
+    fn poll_splice_into(&self, context: &mut Context<'_>, into: &OwnedFd, most: usize) -> Poll<io::Result<usize>> {
         match self {
-            Self::Tcp(stream) => pour!(stream, context, into, most),
-            Self::Unix(local) => {
-                local.poll_read_with(context, || Ok(splice(local.as_fd(), None, into, None, most, FLAGS)?))
+            Self::Tcp(stream) => splice_into!(stream, context, into, most),
+            Self::Unix(socket) => {
+                socket.poll_read_with(context, || Ok(splice(socket.as_fd(), None, into, None, most, FLAGS)?))
             }
         }
     }
 }
 
 impl Source for UnixStream {
-    fn poll_pour(&self, context: &mut Context<'_>, into: &OwnedFd, most: usize) -> Poll<io::Result<usize>> {
-        pour!(self, context, into, most)
+    fn poll_splice_into(&self, context: &mut Context<'_>, into: &OwnedFd, most: usize) -> Poll<io::Result<usize>> {
+        splice_into!(self, context, into, most)
     }
 }

@@ -1,30 +1,30 @@
-//! MCP as a face of our server: joins the two, which know nothing of each other.
+//! Serves MCP from the gateway: joins `atoll-mcp` and `atoll-gateway`, which do not depend on each other.
 
 use std::sync::Arc;
 
 use atoll_client::Client;
-use atoll_gateway::face::{Doing, Face, Request, Response, Visitor, body};
+use atoll_gateway::adapter::{BoxFuture, Caller, ProtocolAdapter, Request, Response, body};
 use atoll_mcp::{Mount, Visit};
 
-/// Where it is.
+/// The path that MCP clients connect to.
 const PATH: &str = "/mcp";
 
-/// The Model Context Protocol.
+/// The Model Context Protocol, as an adapter of the gateway.
 #[derive(Debug, Default)]
 pub(crate) struct Mcp(Mount);
 
-impl Face for Mcp {
+impl ProtocolAdapter for Mcp {
     fn path(&self) -> &'static str {
         PATH
     }
 
-    fn answer(self: Arc<Self>, visitor: Visitor, request: Request) -> Doing<Response> {
-        let Visitor { id, is_allowed_page, way } = visitor;
-        let server = Client::within(move |stream| way.serve(stream));
+    fn handle(self: Arc<Self>, caller: Caller, request: Request) -> BoxFuture<Response> {
+        let Caller { id, is_allowed_page, api } = caller;
+        let server = Client::within(move |stream| api.serve(stream));
         let given = request.headers().get("authorization").and_then(|value| value.to_str().ok());
         let token = given.and_then(|value| value.split_once(' ')).map(|(_, token)| token.trim().to_owned());
         Box::pin(async move {
-            // What came in a header can go out in one.
+            // A token that came in a header is a valid header value, so this cannot fail.
             let server = match token.map(|token| server.clone().with_token(&token)) {
                 Some(Ok(server)) => server,
                 Some(Err(_)) | None => server,
@@ -33,7 +33,7 @@ impl Face for Mcp {
         })
     }
 
-    fn close(self: Arc<Self>) -> Doing<()> {
+    fn close(self: Arc<Self>) -> BoxFuture<()> {
         Box::pin(async move { self.0.close().await })
     }
 }

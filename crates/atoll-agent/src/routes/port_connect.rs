@@ -7,7 +7,7 @@ use std::net::TcpStream as StdStream;
 use std::os::fd::AsFd;
 use std::time::Duration;
 
-use atoll_http::{Slipway, Stream};
+use atoll_http::{SpliceStream, Stream};
 use atoll_protocol::ErrorCode;
 use axum::body::Body;
 use axum::extract::{Path, Request, State};
@@ -94,8 +94,8 @@ async fn carry(changed: OnUpgrade, stream: StdStream) {
 
 async fn hand_over(changed: OnUpgrade, stream: StdStream) -> io::Result<()> {
     let client: Upgraded = changed.await.map_err(io::Error::other)?;
-    let client = downcast::<TokioIo<Slipway>>(client).map(|parts| parts.io.into_inner());
-    let client = client.as_ref().map(Slipway::stream);
+    let client = downcast::<TokioIo<SpliceStream>>(client).map(|parts| parts.io.into_inner());
+    let client = client.as_ref().map(SpliceStream::stream);
     let Ok(Stream::Unix(client)) = client else {
         return Err(io::Error::other("a socket can be passed over a unix socket only"));
     };

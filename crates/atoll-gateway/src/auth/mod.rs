@@ -1,6 +1,7 @@
-//! Who may: bearer tokens, their scopes, and how often each may ask. Secrets are never kept, logged or told twice.
+//! Authentication and authorization: bearer tokens, their scopes and their rate limits. Secrets are never stored or
+//! logged, and returned only once.
 //!
-//! Tokens are few and are held in memory; the registry has the same ones for the next start.
+//! Tokens are few and held in memory; the registry persists them.
 
 mod rate;
 mod root;
@@ -25,32 +26,32 @@ use crate::lease::{Grantor, Lease};
 use crate::registry::{Registry, TokenRow};
 use crate::{Error, clock};
 
-/// Tokens of one server: all are in memory, and a list of them is one answer.
+/// Most tokens per server: all are held in memory and listed in one response.
 const TOKENS_MAX: usize = 10_000;
 
-/// Characters of what a token is for.
+/// Most characters of a token's name.
 const NAME_MAX: usize = 256;
 
-/// Beyond a hundred years one may as well say for ever; and years have four digits.
+/// Longest lifetime of a token: a hundred years. Years in timestamps have four digits.
 const EXPIRES_MAX_MS: u64 = 100 * 366 * 24 * 60 * 60 * 1000;
 
-/// How exactly it is known when a token was last used. Noting each use would be a write for each request.
+/// Resolution of a token's time of last use. Recording each use would be a write per request.
 const USED_WITHIN_MS: u64 = 60_000;
 
-/// Whether tokens are asked for.
+/// Whether clients must present a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Mode {
-    /// Every request needs one.
+    /// Every request needs a token.
     #[default]
     Tokens,
-    /// Everybody who can connect may do everything.
+    /// Every client that can connect may do everything.
     Open,
 }
 
-/// Who asks. Cheap to clone: one is made for each request.
+/// The authenticated client of a request. Cheap to clone, which happens for each request.
 #[derive(Debug, Clone)]
 pub(crate) struct Caller {
-    /// Of the token.
+    /// The id of its token.
     pub(crate) id: Arc<str>,
     scopes: Arc<[Scope]>,
     lease: Lease,
@@ -73,7 +74,7 @@ impl Known {
     }
 }
 
-/// Every token, and how often each has asked.
+/// All tokens, and their rate limits.
 #[derive(Debug)]
 pub(crate) struct Auth {
     mode: Mode,
@@ -82,7 +83,7 @@ pub(crate) struct Auth {
     root: Hash,
     root_caller: Caller,
     tokens: Mutex<HashMap<String, Known>>,
-    /// One for each token that has asked, so at most as many as there are tokens.
+    /// One bucket per token in use, so at most as many as there are tokens.
     buckets: Mutex<HashMap<String, Bucket>>,
 }
 
@@ -93,22 +94,22 @@ impl Caller {
         Self { id: root::ROOT.into(), scopes: [everything].into(), lease: Lease::endless() }
     }
 
-    /// The lifetime of its token.
+    /// Returns the lifetime of its token.
     pub(crate) fn lease(&self) -> &Lease {
         &self.lease
     }
 
-    /// Whether it may do this with this sandbox.
+    /// Whether the caller has this permission on this sandbox.
     pub(crate) fn can(&self, verb: Verb, name: &SandboxName) -> bool {
         scope::allow(&self.scopes, verb, name)
     }
 
-    /// The same as an error.
+    /// Returns an error unless the caller has this permission on this sandbox.
     pub(crate) fn must(&self, verb: Verb, name: &SandboxName) -> Result<(), Error> {
         if self.can(verb, name) { Ok(()) } else { Err(Error::Forbidden { verb, what: format!("sandbox {name}") }) }
     }
 
-    /// Whether it may do this with the server as a whole.
+    /// Returns an error unless the caller has this permission on the server as a whole.
     pub(crate) fn must_everywhere(&self, verb: Verb) -> Result<(), Error> {
         let may = scope::allow_everywhere(&self.scopes, verb);
         if may { Ok(()) } else { Err(Error::Forbidden { verb, what: "the server as a whole".to_owned() }) }
@@ -116,7 +117,7 @@ impl Caller {
 }
 
 impl Auth {
-    /// Loads what there is; the first token is made if need be.
+    /// Loads the tokens. Creates the root token if there is none.
     pub(crate) async fn load(
         mode: Mode,
         rate: Option<Rate>,
@@ -131,7 +132,7 @@ impl Auth {
         Ok(Self { mode, rate, registry, root, root_caller: Caller::root(), tokens, buckets })
     }
 
-    /// Who asks, by the request's headers.
+    /// Authenticates a request by its headers.
     pub(crate) fn caller(&self, headers: &HeaderMap) -> Result<Caller, Error> {
         let caller = match self.mode {
             Mode::Open => self.root_caller.clone(),
@@ -142,7 +143,7 @@ impl Auth {
     }
 
     fn known(&self, token: &str) -> Result<Caller, Error> {
-        let wrong = Error::Unauthorized { why: "the token is not known, or no longer good" };
+        let wrong = Error::Unauthorized { why: "the token is unknown, revoked or expired" };
         let Some((id, secret)) = secret::split(token) else { return Err(wrong) };
         if id == root::ROOT {
             return if self.root.is_of(secret) { Ok(self.root_caller.clone()) } else { Err(wrong) };
@@ -157,7 +158,7 @@ impl Auth {
         if stale {
             known.info.last_used_at = Some(now);
             let (registry, id) = (self.registry.clone(), id.to_owned());
-            // Nobody waits for it, and nothing depends on it.
+            // In the background: nothing depends on it.
             tokio::spawn(async move { registry.token_used(id, now).await });
         }
         Ok(known.caller.clone())
@@ -174,26 +175,28 @@ impl Auth {
         taken.map_err(|after| Error::RateLimited { after })
     }
 
-    /// Makes a token. Its secret is in the answer and nowhere else.
-    pub(crate) async fn create(&self, asked: CreateToken) -> Result<NewToken, Error> {
-        scope::check(&asked.scopes)?;
-        if asked.name.chars().count() > NAME_MAX {
+    /// Creates a token. Only the response contains its secret.
+    pub(crate) async fn create(&self, requested: CreateToken) -> Result<NewToken, Error> {
+        scope::check(&requested.scopes)?;
+        if requested.name.chars().count() > NAME_MAX {
             return Err(Error::invalid(format!("the name is longer than {NAME_MAX} characters")));
         }
-        if asked.expires_in_ms.is_some_and(|millis| millis > EXPIRES_MAX_MS) {
-            return Err(Error::invalid("a token is good for at most 100 years: leave expires_in_ms out for ever"));
+        if requested.expires_in_ms.is_some_and(|millis| millis > EXPIRES_MAX_MS) {
+            return Err(Error::invalid(
+                "a token is valid for at most 100 years: omit expires_in_ms for one that does not expire",
+            ));
         }
         if lock(&self.tokens).len() >= TOKENS_MAX {
             return Err(Error::TokenLimit { max: TOKENS_MAX });
         }
-        let secret = Secret::new().map_err(|error| Error::internal("make a token", error))?;
+        let secret = Secret::new().map_err(|error| Error::internal("generate a token", error))?;
         let info = TokenInfo {
             id: secret.id.clone(),
-            name: asked.name,
-            scopes: asked.scopes,
+            name: requested.name,
+            scopes: requested.scopes,
             created_at: clock::now(),
             last_used_at: None,
-            expires_at: asked.expires_in_ms.map(clock::later),
+            expires_at: requested.expires_in_ms.map(clock::later),
         };
         let row = TokenRow { info: info.clone(), hash: secret.hash().into_bytes() };
         self.registry.put_token(row).await?;
@@ -201,14 +204,14 @@ impl Auth {
         Ok(NewToken { info, token: secret.to_token() })
     }
 
-    /// Every token but the first, oldest first.
+    /// Returns all tokens except the root token, oldest first.
     pub(crate) fn list(&self) -> Vec<TokenInfo> {
         let mut all: Vec<TokenInfo> = lock(&self.tokens).values().map(|known| known.info.clone()).collect();
         all.sort_by(|one, other| (one.created_at, &one.id).cmp(&(other.created_at, &other.id)));
         all
     }
 
-    /// Revokes a token: the next request with it is refused, and its open streams end.
+    /// Revokes a token: further requests with it are rejected, and its open streams end.
     pub(crate) async fn revoke(&self, id: &str) -> Result<(), Error> {
         let known = lock(&self.tokens).remove(id);
         lock(&self.buckets).remove(id);
@@ -217,14 +220,14 @@ impl Auth {
         let forgotten = tokio::spawn(async move { registry.forget_token(row).await }).await;
         // Last, so that a request that revokes its own token gets its response. Also dropped if this future is.
         drop(known);
-        let found = forgotten.map_err(|error| Error::internal("forget the token", error))??;
+        let found = forgotten.map_err(|error| Error::internal("delete the token", error))??;
         if found { Ok(()) } else { Err(Error::TokenNotFound { id: id.to_owned() }) }
     }
 }
 
-/// The token that a request carries (RFC 6750, 2.1).
+/// Returns the bearer token of a request (RFC 6750, 2.1).
 fn bearer(headers: &HeaderMap) -> Result<&str, Error> {
-    let missing = Error::Unauthorized { why: "the request carries no token" };
+    let missing = Error::Unauthorized { why: "the request has no token" };
     let Some(value) = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()) else { return Err(missing) };
     match value.split_once(' ') {
         Some((scheme, token)) if scheme.eq_ignore_ascii_case("bearer") => Ok(token.trim()),
@@ -232,7 +235,7 @@ fn bearer(headers: &HeaderMap) -> Result<&str, Error> {
     }
 }
 
-/// What these locks guard is whole after every step, so a poisoned one is taken all the same.
+/// Locks a mutex. The guarded values are consistent after every step, so poisoning is ignored.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -1,17 +1,17 @@
-//! How often one token may ask: a bucket that fills steadily and holds a burst.
+//! The rate limit of a token: a token bucket.
 
 use std::time::{Duration, Instant};
 
-/// So many requests a second in the long run, and so many at once.
+/// A sustained rate and a burst.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Rate {
-    /// In the long run.
+    /// Requests per second in the long run.
     pub per_second: f64,
-    /// At once.
+    /// Requests at once.
     pub burst: f64,
 }
 
-/// One token's bucket.
+/// The bucket of one token.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Bucket {
     left: f64,
@@ -23,7 +23,7 @@ impl Bucket {
         Self { left: rate.burst, filled: now }
     }
 
-    /// Takes one; if there is none, says how long it will take.
+    /// Takes one request from the bucket. If it is empty, returns the time until the next one.
     pub(super) fn take(&mut self, rate: Rate, now: Instant) -> Result<(), Duration> {
         let passed = now.saturating_duration_since(self.filled).as_secs_f64();
         self.left = (self.left + passed * rate.per_second).min(rate.burst);
@@ -41,7 +41,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_burst_then_a_steady_rate() {
+    fn burst_is_followed_by_the_sustained_rate() {
         let rate = Rate { per_second: 10.0, burst: 3.0 };
         let start = Instant::now();
         let mut bucket = Bucket::full(rate, start);

@@ -1,28 +1,28 @@
-//! Which sandboxes a scope means, and whether scopes allow something.
+//! Scopes of tokens: which sandboxes they match and what they allow.
 
 use atoll_protocol::{SandboxName, Scope, Verb};
 
 use crate::Error;
 
-/// Scopes of one token.
+/// Most scopes per token.
 const SCOPES_MAX: usize = 32;
 
-/// A pattern is a name with stars, so hardly longer than a name.
+/// Longest pattern: a sandbox name with wildcards, so hardly longer than a name.
 const PATTERN_BYTES: usize = 128;
 
-/// Every sandbox, those to come included.
+/// The pattern that matches every sandbox, present and future.
 pub(crate) const EVERYTHING: &str = "*";
 
-/// What a new token may not ask for.
+/// Validates the scopes of a new token.
 pub(super) fn check(scopes: &[Scope]) -> Result<(), Error> {
     if scopes.is_empty() || scopes.len() > SCOPES_MAX {
-        return Err(Error::invalid(format!("give 1 to {SCOPES_MAX} scopes")));
+        return Err(Error::invalid(format!("a token needs 1 to {SCOPES_MAX} scopes")));
     }
     for Scope { sandboxes, verbs } in scopes {
         let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || b"-*".contains(&byte);
         if !(1..=PATTERN_BYTES).contains(&sandboxes.len()) || !sandboxes.bytes().all(inner) {
-            let rule = "a sandbox name, in which * stands for any letters";
-            return Err(Error::invalid(format!("`{}` is no pattern: give {rule}", sandboxes.escape_debug())));
+            let rule = "a sandbox name, in which * matches any characters";
+            return Err(Error::invalid(format!("`{}` is not a valid pattern: give {rule}", sandboxes.escape_debug())));
         }
         if verbs.is_empty() {
             return Err(Error::invalid(format!("the scope for {sandboxes} allows nothing: give read, exec or admin")));
@@ -37,13 +37,13 @@ pub(super) fn allow(scopes: &[Scope], verb: Verb, name: &SandboxName) -> bool {
     scopes.iter().filter(fits).any(|scope| matches(&scope.sandboxes, name.as_str()))
 }
 
-/// Whether one of the scopes allows `verb` on whatever there is or will be.
+/// Whether one of the scopes allows `verb` on all sandboxes, present and future.
 pub(super) fn allow_everywhere(scopes: &[Scope], verb: Verb) -> bool {
     scopes.iter().any(|scope| scope.sandboxes == EVERYTHING && scope.verbs.contains(&verb))
 }
 
-/// `*` stands for any number of letters. Takes each piece between stars at its first place, which is right for stars;
-/// so the time is linear in the name for each piece, whatever the pattern.
+/// Matches a name against a pattern in which `*` matches any characters. Each literal piece is matched at its first
+/// occurrence, which is sufficient for wildcards, so the time is linear in the name per piece.
 fn matches(pattern: &str, name: &str) -> bool {
     let Some((head, rest)) = pattern.split_once('*') else { return pattern == name };
     let Some(mut name) = name.strip_prefix(head) else { return false };
@@ -61,7 +61,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn stars_stand_for_any_letters() {
+    fn star_matches_any_characters() {
         for (pattern, name) in
             [("*", "a"), ("ci-*", "ci-1"), ("ci-*", "ci-x-y"), ("*-dev", "a-dev"), ("a*b*c", "aXbYbc"), ("one", "one")]
         {
@@ -75,7 +75,7 @@ mod tests {
     }
 
     #[test]
-    fn a_verb_counts_only_where_it_was_given() {
+    fn verb_applies_only_to_its_own_scope() {
         let scopes = [
             Scope { sandboxes: "ci-*".to_owned(), verbs: vec![Verb::Exec] },
             Scope { sandboxes: "*".to_owned(), verbs: vec![Verb::Read] },

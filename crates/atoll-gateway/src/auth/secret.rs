@@ -1,4 +1,4 @@
-//! A token as it is sent: `atoll_<id>_<secret>`. The id finds the row, the secret is compared as a hash.
+//! The format of tokens: `atoll_<id>_<secret>`. The id selects the row; the secret is compared by its hash.
 
 use std::io;
 
@@ -9,19 +9,19 @@ use subtle::ConstantTimeEq;
 /// The prefix of every token.
 const PREFIX: &[u8] = b"atoll_";
 
-/// Letters of an id: enough that two never meet.
+/// Length of an id: long enough to be unique.
 const ID_LETTERS: usize = 12;
 
-/// Letters of a secret, five bits each: 260 bits, so nothing is gained by a slow hash.
+/// Length of a secret, five bits per character: 260 bits, so a slow hash would add nothing.
 const SECRET_LETTERS: usize = 52;
 
-/// A new token; the only place where its secret is.
+/// A new token, and the only copy of its secret.
 pub(super) struct Secret {
     pub(super) id: String,
     secret: String,
 }
 
-/// What is kept of a secret.
+/// The SHA-256 hash of a secret.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Hash(Vec<u8>);
 
@@ -34,7 +34,7 @@ impl Secret {
         Ok(Self { id, secret: crate::random::text(SECRET_LETTERS)? })
     }
 
-    /// As it is sent.
+    /// Returns the whole token.
     pub(super) fn to_token(&self) -> String {
         format!("atoll_{}_{}", self.id, self.secret)
     }
@@ -44,12 +44,12 @@ impl Secret {
     }
 }
 
-/// Id and secret of a token as it was sent.
+/// Splits a token into id and secret.
 pub(super) fn split(token: &str) -> Option<(&str, &str)> {
     token.strip_prefix("atoll_")?.split_once('_')
 }
 
-/// Whether bytes contain a token, at any position. By its shape: whether it is valid does not matter.
+/// Whether bytes contain a token at any position. Judged by its format: whether it is valid does not matter.
 pub(crate) fn is_in(bytes: &[u8]) -> bool {
     let letters = |bytes: &[u8]| bytes.iter().take_while(|byte| byte.is_ascii_alphanumeric()).count();
     memmem::find_iter(bytes, PREFIX).any(|at| {
@@ -59,7 +59,7 @@ pub(crate) fn is_in(bytes: &[u8]) -> bool {
     })
 }
 
-/// Whether bytes contain the beginning of a token: for credentials, where a part of one, or one with a typo, counts.
+/// Whether bytes contain a token's prefix. For credentials, in which a part of a token or one with a typo counts, too.
 pub(crate) fn begins_in(bytes: &[u8]) -> bool {
     memmem::find(bytes, PREFIX).is_some()
 }
@@ -77,7 +77,7 @@ impl Hash {
         self.0
     }
 
-    /// In the same time wherever they differ.
+    /// Compares in constant time.
     pub(super) fn is_of(&self, secret: &str) -> bool {
         self.0.as_slice().ct_eq(Sha256::digest(secret.as_bytes()).as_slice()).into()
     }
@@ -88,7 +88,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_token_is_found_at_any_position() {
+    fn token_is_found_at_any_position() {
         let token = Secret::new().unwrap().to_token();
         for text in [token.clone(), format!("Bearer\t{token}"), format!("x, {token}, y"), format!("a=atoll_{token}")] {
             assert!(is_in(text.as_bytes()), "{text}");
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_known_by_its_hash_alone() {
+    fn token_is_verified_by_its_hash() {
         let secret = Secret::new().unwrap();
         let token = secret.to_token();
         let (id, sent) = split(&token).unwrap();

@@ -1,23 +1,23 @@
-//! A bridge's `argv` as what we run.
+//! Translates a bridge's `argv` to one of our commands.
 //!
-//! A bridge joins the words into one line for a shell, each quoted so that it stays what it is. So the first word may
-//! also be something that only a shell knows (`command`, `type`, `cd` in a session), a program that is not there is exit
-//! code 127 with a line on standard error, and what holds nothing that a shell would read is not quoted.
+//! A bridge joins the arguments to one shell command, each quoted so that it keeps its meaning. So the first may also
+//! be a shell builtin (`command`, `type`, `cd` in a session), a missing program gives exit code 127 with a message on
+//! standard error, and arguments without special characters are not quoted.
 
 use atoll_protocol::ExecRequest;
 
-/// The longest line that goes to the shell as one: the kernel takes 128 KiB for an argument (MAX_ARG_STRLEN).
+/// Longest command that is passed to the shell as one string: the kernel allows 128 KiB per argument (MAX_ARG_STRLEN).
 const LINE_MAX: usize = 120 * 1024;
 
-/// Runs its arguments: for words that are too long together for one line.
+/// A shell command that runs its arguments, for an argv that is too long for one string.
 const RUN_ARGUMENTS: &str = "\"$@\"";
 
-/// The words as one line.
+/// Joins the arguments to one shell command.
 pub(super) fn line(argv: &[String]) -> String {
     argv.iter().map(|word| quoted(word)).collect::<Vec<_>>().join(" ")
 }
 
-/// A command outside of any session.
+/// Returns the request for a command outside of a session.
 pub(super) fn request(argv: &[String]) -> ExecRequest {
     let line = line(argv);
     if line.len() <= LINE_MAX {
@@ -44,7 +44,7 @@ mod tests {
     }
 
     #[test]
-    fn a_word_stays_what_it_is() {
+    fn arguments_are_quoted_for_the_shell() {
         assert_eq!(of(&["ls", "-la", "/workspace/a.txt"]), "ls -la /workspace/a.txt");
         assert_eq!(of(&["echo", "", "two words", "it's"]), r"echo '' 'two words' 'it'\''s'");
         assert_eq!(of(&["echo", "$HOME", "a;b|c&d", "`x`", "\\", "*"]), r"echo '$HOME' 'a;b|c&d' '`x`' '\' '*'");
@@ -52,7 +52,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_too_long_for_a_line_is_passed_word_by_word() {
+    fn long_argv_is_passed_as_arguments() {
         let words = vec!["echo".to_owned(), "x".repeat(100 * 1024), "y".repeat(100 * 1024)];
         let argv = request(&words).argv.unwrap();
         assert_eq!((argv[..4].join(" "), argv.len()), (r#"sh -c "$@" sh"#.to_owned(), 7));

@@ -1,5 +1,5 @@
-//! The bridge described. It is a document of its own: it says what a bridge's clients may rely on, and ours says the
-//! rest. The file is compared with what the types say.
+//! The OpenAPI document of the bridge. It is separate from the API's: it describes what clients of a bridge may rely
+//! on. A test compares the file with the types.
 
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
@@ -17,7 +17,7 @@ use crate::routes::{PAGE, PAGE_POLICY};
 /// The document, as JSON.
 const DOCUMENT: &str = include_str!("../../bridge.json");
 
-/// Where the page of our own document asks for it, and where this one does.
+/// The document's URL in the page of the API, and the bridge's.
 const OURS: &str = "\"/openapi.json\"";
 const THIS: &str = "\"/v1/openapi.json\"";
 
@@ -25,18 +25,18 @@ const THIS: &str = "\"/v1/openapi.json\"";
 #[openapi(
     info(
         title = "Atoll's bridge",
-        description = "The HTTP bridge of Cloudflare's sandboxes, served by Atoll for clients that speak it.",
+        description = "The HTTP bridge of Cloudflare's sandboxes, served by Atoll for existing clients.",
         license(name = "Apache-2.0 OR MIT")
     ),
     tags(
-        (name = "sandbox", description = "Sandboxes as a whole."),
+        (name = "sandbox", description = "Sandboxes."),
         (name = "exec", description = "Commands."),
         (name = "files", description = "Files of the workspace."),
         (name = "workspace", description = "The workspace as an archive."),
-        (name = "sessions", description = "Shells that remember."),
-        (name = "terminals", description = "Programs behind a terminal."),
-        (name = "pool", description = "Sandboxes made ahead."),
-        (name = "not available", description = "What a bridge has and Atoll has not."),
+        (name = "sessions", description = "Persistent shell sessions."),
+        (name = "terminals", description = "Terminals."),
+        (name = "pool", description = "Pre-warmed sandboxes."),
+        (name = "not available", description = "Features of a bridge that Atoll does not have."),
         (name = "server", description = "The server itself."),
     ),
     paths(
@@ -52,7 +52,7 @@ const THIS: &str = "\"/v1/openapi.json\"";
 )]
 struct Description;
 
-/// What the bridge serves.
+/// Returns the description of the bridge's routes.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     let mut document = Description::openapi();
     let bearer = SecurityScheme::Http(HttpBuilder::new().scheme(HttpAuthScheme::Bearer).build());
@@ -69,17 +69,17 @@ pub(super) async fn page() -> Response {
     ([(CONTENT_SECURITY_POLICY, PAGE_POLICY)], Html(PAGE.replace(OURS, THIS))).into_response()
 }
 
-/// Whether the server can serve.
+/// Whether the server is ready.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(super) struct Health {
-    /// It can.
+    /// Whether it is ready.
     ok: bool,
-    /// Why not.
+    /// Why it is not ready.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     errors: Vec<String>,
 }
 
-/// Whether the server can serve. Asks for no token.
+/// Check whether the server is ready. Needs no token.
 #[utoipa::path(get, path = "/health", tag = "server", operation_id = "health", security(()),
     responses((status = 200, body = Health), (status = 503, body = Health)))]
 pub(super) async fn health(State(app): State<App>) -> Response {
@@ -96,9 +96,9 @@ pub(super) async fn health(State(app): State<App>) -> Response {
 mod tests {
     use super::*;
 
-    /// `ATOLL_ACCEPT=1` writes the file anew.
+    /// Run with `ATOLL_ACCEPT=1` to rewrite the file.
     #[test]
-    fn the_bridge_s_document_is_the_file() {
+    fn document_matches_the_file() {
         let made = serde_json::to_string_pretty(&openapi()).unwrap() + "\n";
         if std::env::var_os("ATOLL_ACCEPT").is_some() {
             let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("bridge.json");
@@ -109,7 +109,7 @@ mod tests {
     }
 
     #[test]
-    fn the_page_asks_for_this_document() {
+    fn page_contains_the_url_of_the_document() {
         assert!(PAGE.matches(OURS).count() >= 2);
     }
 }

@@ -1,4 +1,4 @@
-//! An agent's events of a command as a bridge's events. They go through one by one; no more than one is held.
+//! Translates an agent's event stream of a command to a bridge's, one event at a time.
 
 use std::convert::Infallible;
 
@@ -13,22 +13,22 @@ use memchr::memmem;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
-/// The longest event of an agent's: a piece of output as base64 inside JSON is far shorter.
+/// Longest event from an agent: a chunk of output as base64 in JSON is far shorter.
 const EVENT_MAX: usize = 4 * 1024 * 1024;
 
-/// The exit code of a command whose time was up, as timeout(1) has it.
+/// The exit code of a command that timed out, as in timeout(1).
 const TIMED_OUT: i32 = 124;
 
-/// The exit code of which nothing is known.
+/// The exit code of a command whose end is unknown.
 const UNKNOWN: i32 = -1;
 
-/// The agent's answer as a bridge gives it; the command may have had so many milliseconds.
+/// Translates the agent's response. `limit` is the command's timeout in milliseconds.
 pub(super) fn translated(response: Response, limit: Option<u64>) -> Response {
-    let telling = Telling { from: response.into_body(), read: BytesMut::new(), looked_at: 0, limit, over: false };
-    let events = stream::unfold(telling, async |mut telling| {
-        telling.next().await.map(|event| (Ok::<_, Infallible>(event), telling))
+    let events = EventStream { from: response.into_body(), read: BytesMut::new(), scanned: 0, limit, over: false };
+    let events = stream::unfold(events, async |mut events| {
+        events.next().await.map(|event| (Ok::<_, Infallible>(event), events))
     });
-    // A proxy that gathers events before it passes them on would undo their purpose.
+    // Tells proxies not to buffer events.
     let headers = [
         (CONTENT_TYPE.as_str(), "text/event-stream"),
         (CACHE_CONTROL.as_str(), "no-cache"),
@@ -37,37 +37,37 @@ pub(super) fn translated(response: Response, limit: Option<u64>) -> Response {
     (headers, Body::from_stream(events)).into_response()
 }
 
-struct Telling {
+struct EventStream {
     from: Body,
-    /// What was read and not yet told.
+    /// Bytes that were read and not yet translated.
     read: BytesMut,
-    /// How much of it holds no end of an event.
-    looked_at: usize,
+    /// How many of these bytes contain no end of an event.
+    scanned: usize,
     limit: Option<u64>,
     over: bool,
 }
 
-/// What becomes of an event.
-enum Told {
+/// The translation of an event.
+enum Translated {
     /// Nothing.
-    Nothing,
-    /// This.
+    Skip,
+    /// An event.
     Event(Bytes),
-    /// This, and nothing after it.
+    /// The last event.
     Last(Bytes),
 }
 
-impl Telling {
+impl EventStream {
     async fn next(&mut self) -> Option<Bytes> {
         while !self.over {
-            let told = match self.event() {
-                Some(event) => told(&event, self.limit),
+            let translated = match self.event() {
+                Some(event) => translate(&event, self.limit),
                 None => self.more().await,
             };
-            match told {
-                Told::Nothing => {}
-                Told::Event(bytes) => return Some(bytes),
-                Told::Last(bytes) => {
+            match translated {
+                Translated::Skip => {}
+                Translated::Event(bytes) => return Some(bytes),
+                Translated::Last(bytes) => {
                     self.over = true;
                     return Some(bytes);
                 }
@@ -76,48 +76,50 @@ impl Telling {
         None
     }
 
-    /// The next whole event that was read.
+    /// Returns the next complete event.
     fn event(&mut self) -> Option<Bytes> {
-        let Some(at) = memmem::find(&self.read[self.looked_at..], b"\n\n") else {
-            self.looked_at = self.read.len().saturating_sub(1);
+        let Some(at) = memmem::find(&self.read[self.scanned..], b"\n\n") else {
+            self.scanned = self.read.len().saturating_sub(1);
             return None;
         };
-        let event = self.read.split_to(self.looked_at + at + 2).freeze();
-        self.looked_at = 0;
+        let event = self.read.split_to(self.scanned + at + 2).freeze();
+        self.scanned = 0;
         Some(event)
     }
 
-    async fn more(&mut self) -> Told {
+    async fn more(&mut self) -> Translated {
         match self.from.frame().await {
             Some(Ok(frame)) => {
                 self.read.extend_from_slice(&frame.into_data().unwrap_or_default());
-                if self.read.len() > EVENT_MAX { broke("an event is too long") } else { Told::Nothing }
+                if self.read.len() > EVENT_MAX { broke("an event is too long") } else { Translated::Skip }
             }
             Some(Err(error)) => broke(&error.to_string()),
-            None => broke("the server is about to end, or the sandbox was stopped"),
+            None => broke("the server is shutting down, or the sandbox was stopped"),
         }
     }
 }
 
-fn told(event: &[u8], limit: Option<u64>) -> Told {
+fn translate(event: &[u8], limit: Option<u64>) -> Translated {
     let data = field(event, b"data:").unwrap_or_default();
     match field(event, b"event:") {
-        Some(b"output") => read(data, |output: OutputEvent| Told::Event(event_of(name(output.stream), &output.data))),
-        Some(b"end") => read(data, |result: ExecResult| Told::Last(end(&result.end, limit))),
+        Some(b"output") => {
+            read(data, |output: OutputEvent| Translated::Event(event_of(name(output.stream), &output.data)))
+        }
+        Some(b"end") => read(data, |result: ExecResult| Translated::Last(end(&result.end, limit))),
         Some(b"gap") => read(data, |Gap { from, to }| {
             failed(
                 "exec_error",
-                format!("{} bytes of its output are lost: it printed faster than they were taken", to - from),
+                format!("{} bytes of output are lost: the command wrote faster than the client read", to - from),
             )
         }),
         Some(b"error") => read(data, |body: ErrorBody| failed("exec_error", body.message)),
-        Some(_) => Told::Nothing,
-        // A sign of life.
-        None => Told::Event(Bytes::from_static(b":\n\n")),
+        Some(_) => Translated::Skip,
+        // A keep-alive comment.
+        None => Translated::Event(Bytes::from_static(b":\n\n")),
     }
 }
 
-/// What is behind the name of the first line that has it.
+/// Returns the value of the first field with this name.
 fn field<'a>(event: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     let mut rest = event;
     while !rest.is_empty() {
@@ -130,9 +132,9 @@ fn field<'a>(event: &'a [u8], name: &[u8]) -> Option<&'a [u8]> {
     None
 }
 
-fn read<T: DeserializeOwned>(data: &[u8], tell: impl FnOnce(T) -> Told) -> Told {
+fn read<T: DeserializeOwned>(data: &[u8], translate: impl FnOnce(T) -> Translated) -> Translated {
     match serde_json::from_slice(data) {
-        Ok(value) => tell(value),
+        Ok(value) => translate(value),
         Err(error) => broke(&error.to_string()),
     }
 }
@@ -153,7 +155,7 @@ struct Exit {
     exit_code: i32,
 }
 
-/// How it ended, and that its time was up.
+/// Translates the end of a command, with a note if it timed out.
 fn end(end: &EndRecord, limit: Option<u64>) -> Bytes {
     let exit = event_of("exit", &json(&Exit { exit_code: exit_code(end) }));
     if !end.timed_out {
@@ -163,7 +165,7 @@ fn end(end: &EndRecord, limit: Option<u64>) -> Bytes {
     [event_of("stderr", &Encoding::Base64.encode(note.as_bytes()).0), exit].concat().into()
 }
 
-/// As a shell tells it.
+/// Returns the exit code as a shell reports it.
 pub(super) fn exit_code(end: &EndRecord) -> i32 {
     match (end.timed_out, end.code, end.signal) {
         (true, _, _) => TIMED_OUT,
@@ -179,13 +181,13 @@ struct Failure {
     code: &'static str,
 }
 
-fn failed(code: &'static str, error: String) -> Told {
-    Told::Last(event_of("error", &json(&Failure { error, code })))
+fn failed(code: &'static str, error: String) -> Translated {
+    Translated::Last(event_of("error", &json(&Failure { error, code })))
 }
 
-/// The way to the agent ended before the command did.
-fn broke(why: &str) -> Told {
-    failed("exec_transport_error", format!("how the command ended cannot be told: {why}"))
+/// The connection to the agent ended before the command did.
+fn broke(why: &str) -> Translated {
+    failed("exec_transport_error", format!("the command's exit status is unknown: {why}"))
 }
 
 fn json(value: &impl Serialize) -> String {
@@ -198,7 +200,7 @@ mod tests {
 
     const OUT: &str = "event: output\ndata: {\"cursor\":0,\"next_cursor\":2,\"stream\":\"stderr\",\"data\":\"/wA=\",\"encoding\":\"base64\",\"time\":\"2026-11-15T06:25:24.681Z\"}\nid: 2\n\n";
 
-    /// What comes of these pieces, however they were cut.
+    /// Translates these chunks.
     async fn through(pieces: Vec<&'static str>) -> String {
         let pieces = pieces.into_iter().map(Ok::<_, Infallible>);
         let response = Body::from_stream(stream::iter(pieces)).into_response();
@@ -217,22 +219,22 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_event_is_told_once_it_is_whole() {
+    async fn event_is_translated_once_complete() {
         let end = ended(r#""reason":"exited","code":7,"signal":null,"timed_out":false"#).leak();
         let expected = "event: stderr\ndata: /wA=\n\n:\n\nevent: exit\ndata: {\"exit_code\":7}\n\n";
         for cut in 1..OUT.len() {
-            let pieces = vec!["event: start\ndata: {}\n\n", &OUT[..cut], &OUT[cut..], ":\n\n", end, "never told\n\n"];
+            let pieces = vec!["event: start\ndata: {}\n\n", &OUT[..cut], &OUT[cut..], ":\n\n", end, "never sent\n\n"];
             assert_eq!(through(pieces).await, expected, "{cut}");
         }
     }
 
     #[tokio::test]
-    async fn ends_are_told_as_a_shell_tells_them() {
-        for (end, told) in [
+    async fn exit_codes_are_a_shells() {
+        for (end, exit) in [
             (r#""reason":"signaled","code":null,"signal":"KILL","timed_out":false"#, r#"{"exit_code":137}"#),
             (r#""reason":"host_lost","code":null,"signal":null,"timed_out":false"#, r#"{"exit_code":-1}"#),
         ] {
-            assert_eq!(through(vec![ended(end).leak()]).await, format!("event: exit\ndata: {told}\n\n"));
+            assert_eq!(through(vec![ended(end).leak()]).await, format!("event: exit\ndata: {exit}\n\n"));
         }
         let late = ended(r#""reason":"timeout","code":null,"signal":"TERM","timed_out":true"#).leak();
         let note = Encoding::Base64.encode(b"Command timed out after 5ms\n").0;
@@ -243,12 +245,12 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn what_is_not_known_is_an_error() {
+    async fn incomplete_stream_ends_with_an_error() {
         for pieces in
             [vec![OUT], vec![], vec!["event: output\ndata: {\n\n"], vec!["event: gap\ndata: {\"from\":1,\"to\":9}\n\n"]]
         {
-            let told = through(pieces).await;
-            assert!(told.contains("event: error\n") && !told.contains("event: exit"), "{told}");
+            let events = through(pieces).await;
+            assert!(events.contains("event: error\n") && !events.contains("event: exit"), "{events}");
         }
     }
 }

@@ -1,15 +1,15 @@
-//! What travels over a bridge's terminal in text frames, and what becomes of ours. Pure: no socket is touched here.
+//! The text frames of a bridge's terminal, and their translation. Pure: no I/O.
 
 use atoll_protocol::{Gap, TerminalCommand, TerminalFrame, WindowSize};
 use serde::{Deserialize, Serialize};
 
 use super::events::exit_code;
 
-/// What a client says.
+/// A text frame from the client.
 #[derive(Debug, Deserialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case", deny_unknown_fields)]
-pub(super) enum Said {
-    /// Give the window a size.
+pub(super) enum ClientFrame {
+    /// Resize the terminal.
     Resize {
         /// Columns.
         cols: u16,
@@ -18,61 +18,60 @@ pub(super) enum Said {
     },
 }
 
-/// What a client is told.
+/// A text frame to the client.
 #[derive(Debug, PartialEq, Eq, Serialize, utoipa::ToSchema)]
 #[serde(tag = "type", rename_all = "snake_case")]
-pub(super) enum Told {
-    /// What was printed before is told, and from here on it is live.
+pub(super) enum ServerFrame {
+    /// Earlier output has been sent; from here on, output is live.
     Ready,
-    /// What was printed here is gone.
+    /// Some output is no longer available.
     Truncated {
-        /// First position that cannot be read.
+        /// First position that is not available.
         from: u64,
-        /// First position after it that can.
+        /// First position after the gap.
         to: u64,
     },
-    /// The program is over.
+    /// The program has ended.
     Exit {
-        /// As a shell tells it.
+        /// The exit code, as a shell reports it.
         code: i32,
-        /// The signal that ended it, if one did.
+        /// The signal that killed it, if any.
         #[serde(skip_serializing_if = "Option::is_none")]
         #[schema(value_type = Option<String>)]
         signal: Option<atoll_protocol::Signal>,
     },
-    /// What was asked for was not done.
+    /// A request failed.
     Error {
         /// Why.
         message: String,
     },
 }
 
-impl Told {
+impl ServerFrame {
     pub(super) fn text(&self) -> String {
         serde_json::to_string(self).unwrap_or_default()
     }
 }
 
-/// What a client's text frame asks for.
-pub(super) fn command(text: &str) -> Result<TerminalCommand, Told> {
-    let refused =
-        |error: &dyn std::fmt::Display| Told::Error { message: format!("the message cannot be read: {error}") };
-    let Said::Resize { cols, rows } = serde_json::from_str(text).map_err(|error| refused(&error))?;
+/// Parses a client's text frame.
+pub(super) fn command(text: &str) -> Result<TerminalCommand, ServerFrame> {
+    let refused = |error: &dyn std::fmt::Display| ServerFrame::Error { message: format!("invalid message: {error}") };
+    let ClientFrame::Resize { cols, rows } = serde_json::from_str(text).map_err(|error| refused(&error))?;
     Ok(TerminalCommand::Resize(WindowSize::new(cols, rows).map_err(|error| refused(&error))?))
 }
 
-/// What a client is told of our frames. A bridge says `ready` behind what was printed before, we say it in front: so it
-/// is held back until that much has passed.
+/// Translates our frames. A bridge sends `ready` after earlier output, we send it before: so it is deferred until that
+/// output has been sent.
 #[derive(Debug, Default)]
-pub(super) struct Order {
+pub(super) struct FrameOrder {
     reached: u64,
-    /// Where `ready` is due.
+    /// The position at which `ready` is due.
     due: Option<u64>,
 }
 
-impl Order {
-    /// A text frame of ours.
-    pub(super) fn frame(&mut self, text: &str) -> Vec<Told> {
+impl FrameOrder {
+    /// Translates one of our text frames.
+    pub(super) fn frame(&mut self, text: &str) -> Vec<ServerFrame> {
         match serde_json::from_str(text) {
             Ok(TerminalFrame::Ready(ready)) => {
                 self.reached = ready.cursor;
@@ -81,29 +80,29 @@ impl Order {
             }
             Ok(TerminalFrame::Truncated(Gap { from, to })) => {
                 self.reached = to;
-                [Told::Truncated { from, to }].into_iter().chain(self.ready()).collect()
+                [ServerFrame::Truncated { from, to }].into_iter().chain(self.ready()).collect()
             }
             Ok(TerminalFrame::Exit(exit)) => {
-                // Whoever waits for `ready` does so before anything else.
-                let ready = self.due.take().map(|_| Told::Ready);
-                let exit = Told::Exit { code: exit_code(&exit.end), signal: exit.end.signal };
+                // `ready` comes before the end.
+                let ready = self.due.take().map(|_| ServerFrame::Ready);
+                let exit = ServerFrame::Exit { code: exit_code(&exit.end), signal: exit.end.signal };
                 ready.into_iter().chain([exit]).collect()
             }
-            Ok(TerminalFrame::Error(body)) => vec![Told::Error { message: body.message }],
-            // Of another viewer: a bridge has no word for it.
+            Ok(TerminalFrame::Error(body)) => vec![ServerFrame::Error { message: body.message }],
+            // Another viewer resized it: a bridge has no frame for that.
             Ok(TerminalFrame::Resize(_)) => Vec::new(),
-            Err(error) => vec![Told::Error { message: format!("the terminal cannot be understood: {error}") }],
+            Err(error) => vec![ServerFrame::Error { message: format!("invalid message from the terminal: {error}") }],
         }
     }
 
-    /// So many bytes have passed.
-    pub(super) fn passed(&mut self, bytes: usize) -> Option<Told> {
+    /// Counts output that was sent. Returns `ready` when it is due.
+    pub(super) fn passed(&mut self, bytes: usize) -> Option<ServerFrame> {
         self.reached += bytes as u64;
         self.ready()
     }
 
-    fn ready(&mut self) -> Option<Told> {
-        self.due.take_if(|due| *due <= self.reached).map(|_| Told::Ready)
+    fn ready(&mut self) -> Option<ServerFrame> {
+        self.due.take_if(|due| *due <= self.reached).map(|_| ServerFrame::Ready)
     }
 }
 
@@ -119,23 +118,23 @@ mod tests {
     }
 
     #[test]
-    fn ready_comes_behind_what_was_printed_before() {
-        let mut order = Order::default();
-        assert_eq!(order.frame(&ready(0, 0)), [Told::Ready]);
+    fn ready_comes_after_earlier_output() {
+        let mut order = FrameOrder::default();
+        assert_eq!(order.frame(&ready(0, 0)), [ServerFrame::Ready]);
         assert_eq!(order.passed(5), None);
-        let mut order = Order::default();
+        let mut order = FrameOrder::default();
         assert_eq!(order.frame(&ready(10, 20)), []);
         assert_eq!(order.passed(4), None);
-        assert_eq!(order.passed(6), Some(Told::Ready));
+        assert_eq!(order.passed(6), Some(ServerFrame::Ready));
         assert_eq!(order.passed(6), None);
-        let mut order = Order::default();
+        let mut order = FrameOrder::default();
         assert_eq!(order.frame(&ready(10, 20)), []);
-        let told = order.frame(r#"{"truncated":{"from":10,"to":25}}"#);
-        assert_eq!(told, [Told::Truncated { from: 10, to: 25 }, Told::Ready]);
+        let frames = order.frame(r#"{"truncated":{"from":10,"to":25}}"#);
+        assert_eq!(frames, [ServerFrame::Truncated { from: 10, to: 25 }, ServerFrame::Ready]);
     }
 
     #[test]
-    fn a_client_can_only_resize() {
+    fn client_can_only_resize() {
         let size = WindowSize::new(7, 3).unwrap();
         assert_eq!(command(r#"{"type":"resize","cols":7,"rows":3}"#), Ok(TerminalCommand::Resize(size)));
         for bad in [
@@ -146,13 +145,13 @@ mod tests {
             r#"{"type":"kill"}"#,
             r#"{"type":"resize","cols":7}"#,
         ] {
-            assert!(matches!(command(bad), Err(Told::Error { .. })), "{bad}");
+            assert!(matches!(command(bad), Err(ServerFrame::Error { .. })), "{bad}");
         }
     }
 
     #[test]
-    fn frames_say_what_they_are() {
-        assert_eq!(Told::Ready.text(), r#"{"type":"ready"}"#);
-        assert_eq!(Told::Exit { code: 3, signal: None }.text(), r#"{"type":"exit","code":3}"#);
+    fn frames_have_a_type() {
+        assert_eq!(ServerFrame::Ready.text(), r#"{"type":"ready"}"#);
+        assert_eq!(ServerFrame::Exit { code: 3, signal: None }.text(), r#"{"type":"exit","code":3}"#);
     }
 }

@@ -1,4 +1,4 @@
-//! Ids as a bridge makes them: 16 random bytes in base32, which is also a sandbox's name.
+//! Ids in a bridge's format: 16 random bytes in base32, which is also a valid sandbox name.
 
 use std::io;
 
@@ -9,21 +9,21 @@ use crate::Error;
 /// Random bytes of an id.
 const BYTES: usize = 16;
 
-/// RFC 4648, in small letters.
+/// RFC 4648, in lower case.
 const LETTERS: &[u8; 32] = b"abcdefghijklmnopqrstuvwxyz234567";
 
-/// An id that nobody has.
-pub(super) fn made() -> Result<SandboxName, Error> {
+/// Generates an id.
+pub(super) fn generate() -> Result<SandboxName, Error> {
     let random = || -> io::Result<[u8; BYTES]> {
         let mut bytes = [0; BYTES];
         rustix::rand::getrandom(&mut bytes, rustix::rand::GetRandomFlags::empty())?;
         Ok(bytes)
     };
-    let bytes = random().map_err(|error| Error::internal("make up an id", error))?;
-    SandboxName::new(base32(&bytes)).map_err(|error| Error::internal("make up an id", error))
+    let bytes = random().map_err(|error| Error::internal("generate an id", error))?;
+    SandboxName::new(base32(&bytes)).map_err(|error| Error::internal("generate an id", error))
 }
 
-/// Without padding.
+/// Encodes without padding.
 fn base32(bytes: &[u8]) -> String {
     let bit = |index: usize| bytes.get(index / 8).is_some_and(|byte| byte & (0x80 >> (index % 8)) != 0);
     let letter = |at: usize| {
@@ -38,12 +38,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_id_is_base32_and_a_name() {
+    fn id_is_base32_and_a_valid_name() {
         // RFC 4648, 10.
         for (bytes, text) in [("", ""), ("f", "my"), ("fo", "mzxq"), ("foo", "mzxw6"), ("foobar", "mzxw6ytboi")] {
             assert_eq!(base32(bytes.as_bytes()), text);
         }
-        let (one, other) = (made().unwrap(), made().unwrap());
+        let (one, other) = (generate().unwrap(), generate().unwrap());
         assert_eq!(one.as_str().len(), 26);
         assert_ne!(one, other);
     }

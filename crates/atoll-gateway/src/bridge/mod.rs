@@ -1,13 +1,13 @@
-//! The HTTP bridge of Cloudflare's sandboxes, so that its clients work here as they are: `/v1/sandbox…`, `/v1/pool…` and
-//! the document that describes them.
+//! The HTTP bridge of Cloudflare's sandboxes, so that its clients work unchanged: `/v1/sandbox…`, `/v1/pool…` and
+//! their OpenAPI document.
 //!
-//! It translates and decides nothing. A request becomes one or two of our own, which take the same way as everybody's
-//! (`sandbox.rs`): the same tokens and scopes, the same agent. An answer becomes what a bridge would have said, errors
-//! included (`refusal.rs`). What there is no counterpart for is refused by name (`unavailable.rs`); nothing is taken and
-//! then left out.
+//! It only translates. A request becomes one or two requests of our API, which take the same path as all others
+//! (`sandbox.rs`): the same tokens, scopes and agents. Responses, events and errors (`error.rs`) are translated back.
+//! Features without a counterpart are rejected explicitly (`unavailable.rs`); no option is silently ignored.
 
 mod command;
 mod document;
+mod error;
 mod events;
 mod exec;
 mod files;
@@ -15,7 +15,6 @@ mod frames;
 mod id;
 mod pool;
 mod pty;
-mod refusal;
 mod sandbox;
 mod sandboxes;
 mod sessions;
@@ -28,12 +27,12 @@ use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodFilter, delete, get, on, post};
 
 pub use document::openapi;
-use refusal::Refusal;
+use error::ApiError;
 
 use crate::Error;
 use crate::app::App;
 
-/// Where requests to what runs inside a sandbox come in.
+/// The prefix of routes that are forwarded to an agent.
 pub(crate) const INSIDE: &str = "/v1/sandbox/{name}/";
 
 /// Whether a path belongs to the bridge.
@@ -41,12 +40,12 @@ pub(crate) fn owns(path: &str) -> bool {
     path.starts_with("/v1/sandbox/") || path.starts_with("/v1/pool/")
 }
 
-/// An error in the bridge's shape.
+/// Returns an error in the bridge's format.
 pub(crate) fn refused(error: Error) -> Response {
-    Refusal::from(error).into_response()
+    ApiError::from(error).into_response()
 }
 
-/// Every route of it.
+/// Returns all routes of the bridge.
 pub(crate) fn router() -> Router<App> {
     Router::new()
         .nest("/v1/sandbox", sandbox_routes())
@@ -58,7 +57,7 @@ pub(crate) fn router() -> Router<App> {
 }
 
 fn sandbox_routes() -> Router<App> {
-    // A WebSocket over HTTP/2 is asked for with CONNECT (RFC 8441).
+    // Over HTTP/2, CONNECT opens a WebSocket (RFC 8441).
     let pty = on(MethodFilter::GET.or(MethodFilter::CONNECT), pty::open);
     let routes = Router::new()
         .route("/", post(sandboxes::create))
@@ -75,9 +74,9 @@ fn sandbox_routes() -> Router<App> {
         .route("/{name}/mount", post(unavailable::mount))
         .route("/{name}/unmount", post(unavailable::unmount))
         .route("/{name}/tunnel/{port}", post(unavailable::open_tunnel).delete(unavailable::close_tunnel))
-        // What is large is never held in memory, and JSON has its own limit.
+        // Large bodies are streamed, and JSON has its own limit.
         .layer(DefaultBodyLimit::disable());
-    in_its_own_shape(routes)
+    with_bridge_errors(routes)
 }
 
 fn pool_routes() -> Router<App> {
@@ -85,12 +84,12 @@ fn pool_routes() -> Router<App> {
         .route("/stats", get(pool::stats))
         .route("/prime", post(pool::prime))
         .route("/shutdown-prewarmed", post(pool::shut_down));
-    in_its_own_shape(routes)
+    with_bridge_errors(routes)
 }
 
-/// Also what is not there is told as a bridge tells it.
-fn in_its_own_shape(routes: Router<App>) -> Router<App> {
-    routes.fallback(async || Refusal::from(Error::RouteNotFound)).method_not_allowed_fallback(
-        async |request: Request| Refusal::from(Error::MethodNotAllowed { method: request.method().to_string() }),
+/// Returns the errors of unknown routes in the bridge's format, too.
+fn with_bridge_errors(routes: Router<App>) -> Router<App> {
+    routes.fallback(async || ApiError::from(Error::RouteNotFound)).method_not_allowed_fallback(
+        async |request: Request| ApiError::from(Error::MethodNotAllowed { method: request.method().to_string() }),
     )
 }

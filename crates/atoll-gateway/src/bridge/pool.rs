@@ -1,4 +1,4 @@
-//! The sandboxes that are made ahead (`serve --warm`), as a bridge's pool.
+//! The pre-warmed sandboxes (`serve --warm`), as a bridge's pool.
 
 use atoll_protocol::{SandboxState, Verb};
 use axum::extract::State;
@@ -6,70 +6,70 @@ use axum::response::Response;
 use hyper::StatusCode;
 use serde::Serialize;
 
+use super::error::{ApiError, ErrorShape};
 use super::files::Done;
-use super::refusal::{ErrorShape, Refusal};
-use super::sandbox::Who;
+use super::sandbox::Authenticated;
 use crate::app::App;
 use crate::routes::extract::json;
 
-/// How many there are.
+/// The state of the pool.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PoolStats {
-    /// Made ahead, and nobody's yet.
+    /// Pre-warmed sandboxes.
     warm: usize,
-    /// Sandboxes that run or are paused.
+    /// Running and paused sandboxes.
     assigned: usize,
-    /// Both.
+    /// The sum of both.
     total: usize,
-    /// How many there should be.
+    /// The pool's configuration.
     config: PoolConfig,
-    /// How many sandboxes this server may have, stopped ones included.
+    /// The maximum number of sandboxes on this server, including stopped ones.
     max_instances: usize,
 }
 
-/// How a pool should be.
+/// The configuration of the pool.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(super) struct PoolConfig {
-    /// How many are kept waiting: `serve --warm`.
+    /// Number of pre-warmed sandboxes to keep ready: `serve --warm`.
     warm_target: usize,
-    /// How long a place that became free stays so, in milliseconds: none here, the next one is made at once.
+    /// Delay before the pool is refilled, in milliseconds. Always 0: it is refilled at once.
     refresh_interval: u64,
 }
 
-/// How many sandboxes wait, and how many are somebody's.
+/// Get the number of pre-warmed and assigned sandboxes.
 #[utoipa::path(get, path = "/v1/pool/stats", tag = "pool", operation_id = "poolStats",
     responses((status = 200, body = PoolStats), (status = "default", body = ErrorShape)))]
-pub(super) async fn stats(State(app): State<App>, Who(caller): Who) -> Result<Response, Refusal> {
+pub(super) async fn stats(State(app): State<App>, Authenticated(caller): Authenticated) -> Result<Response, ApiError> {
     caller.must_everywhere(Verb::Read)?;
-    let ground = app.fleet.ground();
-    let pool = ground.placement.pool();
-    let assigned = app.fleet.states().into_iter().filter(|state| *state != SandboxState::Stopped).count();
+    let services = app.sandboxes.services();
+    let pool = services.placement.pool();
+    let assigned = app.sandboxes.states().into_iter().filter(|state| *state != SandboxState::Stopped).count();
     let stats = PoolStats {
-        warm: pool.waiting,
+        warm: pool.ready,
         assigned,
-        total: pool.waiting + assigned,
+        total: pool.ready + assigned,
         config: PoolConfig { warm_target: pool.wanted, refresh_interval: 0 },
-        max_instances: ground.sandboxes_max,
+        max_instances: services.sandboxes_max,
     };
     Ok(json(StatusCode::OK, &stats))
 }
 
-/// Make as many as should wait. It is begun, not waited for.
+/// Fill the pool, in the background.
 #[utoipa::path(post, path = "/v1/pool/prime", tag = "pool", operation_id = "primePool",
     responses((status = 200, body = Done), (status = "default", body = ErrorShape)))]
-pub(super) async fn prime(State(app): State<App>, Who(caller): Who) -> Result<Done, Refusal> {
+pub(super) async fn prime(State(app): State<App>, Authenticated(caller): Authenticated) -> Result<Done, ApiError> {
     caller.must_everywhere(Verb::Admin)?;
-    app.fleet.ground().placement.get_ready();
+    app.sandboxes.services().placement.fill_pool();
     Ok(Done { ok: true })
 }
 
-/// End those that wait and are nobody's. Others are made when a sandbox is created the next time, or with `prime`.
+/// Remove the pre-warmed sandboxes. The pool is filled again when the next sandbox is created, or with `prime`.
 #[utoipa::path(post, path = "/v1/pool/shutdown-prewarmed", tag = "pool", operation_id = "shutdownPrewarmed",
     responses((status = 200, body = Done), (status = "default", body = ErrorShape)))]
-pub(super) async fn shut_down(State(app): State<App>, Who(caller): Who) -> Result<Done, Refusal> {
+pub(super) async fn shut_down(State(app): State<App>, Authenticated(caller): Authenticated) -> Result<Done, ApiError> {
     caller.must_everywhere(Verb::Admin)?;
-    app.fleet.ground().placement.let_go().await;
+    app.sandboxes.services().placement.drain_pool().await;
     Ok(Done { ok: true })
 }

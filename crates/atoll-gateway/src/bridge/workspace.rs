@@ -1,10 +1,10 @@
-//! The workspace and paths in it. A bridge looks at a path as it is written, without asking the disk: whatever a link
-//! inside leads to is inside as well.
+//! The workspace and paths in it. Like a bridge, this checks paths as they are written, without resolving links: a
+//! link's target is inside the sandbox as well.
 
-/// The root of what a bridge shows.
+/// The root directory that a bridge exposes.
 pub(super) const ROOT: &str = "/workspace";
 
-/// Where a path leads, if that is in the workspace. One that is not absolute begins there.
+/// Normalizes a path. Returns `None` if it is outside of the workspace. Relative paths start in the workspace.
 pub(super) fn resolved(path: &[u8]) -> Option<Vec<u8>> {
     let mut names: Vec<&[u8]> = Vec::new();
     if !path.starts_with(b"/") {
@@ -21,7 +21,7 @@ pub(super) fn resolved(path: &[u8]) -> Option<Vec<u8>> {
     is_inside.then(|| [b"/", names.join(&b'/').as_slice()].concat())
 }
 
-/// The glob that means exactly this path below the root, and what is below it. `None` for what is no such path.
+/// Returns the glob for exactly this path below the root, and everything below it. `None` if it is not such a path.
 pub(super) fn glob(relative: &str) -> Option<String> {
     let names: Vec<&str> = relative.split('/').filter(|name| !matches!(*name, "" | ".")).collect();
     if names.is_empty() || names.contains(&"..") {
@@ -41,7 +41,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_stays_in_the_workspace() {
+    fn paths_are_confined_to_the_workspace() {
         for (path, leads) in [
             ("/workspace", "/workspace"),
             ("/workspace/a//b/./c", "/workspace/a/b/c"),
@@ -61,7 +61,7 @@ mod tests {
     }
 
     #[test]
-    fn a_glob_means_one_path() {
+    fn glob_matches_one_path() {
         assert_eq!(glob("./build/out").as_deref(), Some("/build/out"));
         assert_eq!(glob("a*[b]!#").as_deref(), Some(r"/a\*\[b\]\!\#"));
         for relative in ["", ".", "./", "..", "a/../b"] {

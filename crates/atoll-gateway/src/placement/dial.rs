@@ -1,5 +1,5 @@
-//! Connections to ports inside. An agent of this machine passes the connection itself, so that none of its bytes goes
-//! through the agent; through any other the bytes are carried.
+//! Connections to ports inside sandboxes. An agent on this machine passes the connected socket itself (SCM_RIGHTS), so
+//! that no byte goes through the agent; any other agent relays the bytes.
 
 use std::io::{self, IoSliceMut};
 use std::mem::MaybeUninit;
@@ -8,7 +8,7 @@ use std::pin::Pin;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-use atoll_http::{Slipway, Stream};
+use atoll_http::{SpliceStream, Stream};
 use atoll_protocol::{ErrorAnswer, ErrorBody};
 use bytes::Bytes;
 use http_body_util::{BodyExt, Empty, Limited};
@@ -19,17 +19,17 @@ use rustix::net::{RecvAncillaryBuffer, RecvAncillaryMessage, RecvFlags};
 use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
 use tokio::net::{TcpStream, UnixStream};
 
-use super::Wire;
+use super::AgentStream;
 
-/// The most that an agent's refusal may hold.
-const REFUSAL_MAX: usize = 64 * 1024;
+/// Largest error response that is read from an agent, in bytes.
+const ERROR_MAX: usize = 64 * 1024;
 
-/// Why there is no connection.
+/// Why a port could not be connected to.
 #[derive(Debug)]
 pub(crate) enum DialError {
-    /// The agent said so, in the one error shape.
+    /// The agent returned an API error.
     Refused(ErrorBody),
-    /// The agent did not answer.
+    /// The agent did not respond.
     Unreachable(io::Error),
 }
 
@@ -39,20 +39,20 @@ impl From<io::Error> for DialError {
     }
 }
 
-/// A connection to a port inside.
+/// A connection to a port inside a sandbox.
 #[derive(Debug)]
-pub(crate) enum Inside {
-    /// The connection itself.
-    Socket(Slipway),
-    /// By way of an agent.
-    Through(Wire),
+pub(crate) enum PortStream {
+    /// The connected socket itself.
+    Socket(SpliceStream),
+    /// Relayed by the agent.
+    ViaAgent(AgentStream),
 }
 
-impl Inside {
-    /// Breaks it off: the program inside is told that it broke, not that it ended.
+impl PortStream {
+    /// Resets the connection, so that the program inside sees an error and not the end of the data.
     pub(crate) fn abort(&self) {
         if let Self::Socket(socket) = self {
-            // Closing without lingering is a reset (tcp(7)). An agent does so when its client hangs up.
+            // Closing without lingering is a reset (tcp(7)). An agent does the same when its client disconnects.
             rustix::net::sockopt::set_socket_linger(socket.stream(), Some(Duration::ZERO)).ok();
         }
     }
@@ -62,18 +62,18 @@ macro_rules! either {
     ($self:ident.$method:ident($($argument:expr),*)) => {
         match $self.get_mut() {
             Self::Socket(socket) => Pin::new(socket).$method($($argument),*),
-            Self::Through(wire) => Pin::new(wire).$method($($argument),*),
+            Self::ViaAgent(stream) => Pin::new(stream).$method($($argument),*),
         }
     };
 }
 
-impl AsyncRead for Inside {
+impl AsyncRead for PortStream {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         either!(self.poll_read(context, buffer))
     }
 }
 
-impl AsyncWrite for Inside {
+impl AsyncWrite for PortStream {
     fn poll_write(self: Pin<&mut Self>, context: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
         either!(self.poll_write(context, bytes))
     }
@@ -89,7 +89,7 @@ impl AsyncWrite for Inside {
     fn is_write_vectored(&self) -> bool {
         match self {
             Self::Socket(socket) => socket.is_write_vectored(),
-            Self::Through(wire) => wire.is_write_vectored(),
+            Self::ViaAgent(stream) => stream.is_write_vectored(),
         }
     }
 
@@ -102,10 +102,10 @@ impl AsyncWrite for Inside {
     }
 }
 
-/// Has an agent carry the bytes.
-pub(super) async fn through(wire: Wire, port: u16) -> Result<Inside, DialError> {
+/// Connects to the port through the agent, which relays the bytes.
+pub(super) async fn through(stream: AgentStream, port: u16) -> Result<PortStream, DialError> {
     let (mut sender, connection) =
-        hyper::client::conn::http1::handshake(TokioIo::new(wire)).await.map_err(io::Error::other)?;
+        hyper::client::conn::http1::handshake(TokioIo::new(stream)).await.map_err(io::Error::other)?;
     tokio::spawn(connection.with_upgrades());
     let request = Request::get(format!("/v1/ports/{port}/connect"))
         .header(HOST, "agent")
@@ -115,23 +115,23 @@ pub(super) async fn through(wire: Wire, port: u16) -> Result<Inside, DialError> 
         .map_err(io::Error::other)?;
     let response = sender.send_request(request).await.map_err(io::Error::other)?;
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-        let body = Limited::new(response.into_body(), REFUSAL_MAX).collect().await.map_err(io::Error::other)?;
-        return Err(refusal(&body.to_bytes()));
+        let body = Limited::new(response.into_body(), ERROR_MAX).collect().await.map_err(io::Error::other)?;
+        return Err(dial_error(&body.to_bytes()));
     }
     let upgraded = hyper::upgrade::on(response).await.map_err(io::Error::other)?;
-    Ok(Inside::Through(Box::new(TokioIo::new(upgraded))))
+    Ok(PortStream::ViaAgent(Box::new(TokioIo::new(upgraded))))
 }
 
-fn refusal(body: &[u8]) -> DialError {
+fn dial_error(body: &[u8]) -> DialError {
     match serde_json::from_slice(body) {
         Ok(ErrorAnswer { error }) => DialError::Refused(error),
         Err(error) => DialError::Unreachable(io::Error::other(error)),
     }
 }
 
-/// Has an agent of this machine pass the connection itself. The few bytes of HTTP are read by hand: the descriptor comes
-/// with the byte behind them, and whoever reads that byte otherwise loses it (unix(7)).
-pub(super) async fn socket(mut agent: UnixStream, port: u16) -> Result<Inside, DialError> {
+/// Has an agent on this machine pass the connected socket. Parses the HTTP response by hand: the descriptor comes with
+/// the byte after it, and is lost if that byte is read in any other way (unix(7)).
+pub(super) async fn socket(mut agent: UnixStream, port: u16) -> Result<PortStream, DialError> {
     let request = format!(
         "GET /v1/ports/{port}/connect HTTP/1.1\r\nhost: agent\r\nconnection: upgrade\r\nupgrade: atoll-socket\r\n\r\n"
     );
@@ -140,17 +140,17 @@ pub(super) async fn socket(mut agent: UnixStream, port: u16) -> Result<Inside, D
     loop {
         if let Some(socket) = more(&agent, &mut answer).await? {
             let stream = TcpStream::from_std(std::net::TcpStream::from(socket))?;
-            // Small pieces at once, both ways.
+            // Send small writes at once, in both directions.
             stream.set_nodelay(true)?;
-            return Ok(Inside::Socket(Slipway::new(Stream::Tcp(stream))));
+            return Ok(PortStream::Socket(SpliceStream::new(Stream::Tcp(stream))));
         }
-        if let Some(body) = whole_refusal(&answer)? {
-            return Err(refusal(body));
+        if let Some(body) = error_body(&answer)? {
+            return Err(dial_error(body));
         }
     }
 }
 
-/// Reads some, and the descriptor if it comes with it.
+/// Reads more bytes, and the descriptor if it comes with them.
 async fn more(agent: &UnixStream, answer: &mut Vec<u8>) -> io::Result<Option<OwnedFd>> {
     let mut piece = [0; 4096];
     let (length, passed) = agent
@@ -172,10 +172,10 @@ async fn more(agent: &UnixStream, answer: &mut Vec<u8>) -> io::Result<Option<Own
     Ok(passed)
 }
 
-/// The body of an answer that is no 101, once it is all there.
-fn whole_refusal(answer: &[u8]) -> io::Result<Option<&[u8]>> {
+/// Returns the body of an error response, once it is complete.
+fn error_body(answer: &[u8]) -> io::Result<Option<&[u8]>> {
     let wrong = || io::Error::from(io::ErrorKind::InvalidData);
-    if answer.len() > REFUSAL_MAX {
+    if answer.len() > ERROR_MAX {
         return Err(wrong());
     }
     let Some(at) = answer.windows(4).position(|window| window == b"\r\n\r\n") else { return Ok(None) };
@@ -194,21 +194,21 @@ mod tests {
 
     use super::*;
 
-    /// An agent that carries bytes: answers the head, then sends everything back.
-    async fn carries(mut wire: tokio::io::DuplexStream, answer: &'static str) -> String {
+    /// A relaying agent: sends the response head, then echoes everything.
+    async fn carries(mut stream: tokio::io::DuplexStream, answer: &'static str) -> String {
         let mut head = Vec::new();
         while !head.ends_with(b"\r\n\r\n") {
-            head.push(wire.read_u8().await.unwrap());
+            head.push(stream.read_u8().await.unwrap());
         }
-        wire.write_all(answer.as_bytes()).await.unwrap();
-        let (mut reader, mut writer) = tokio::io::split(wire);
+        stream.write_all(answer.as_bytes()).await.unwrap();
+        let (mut reader, mut writer) = tokio::io::split(stream);
         drop(tokio::io::copy(&mut reader, &mut writer).await);
         writer.shutdown().await.unwrap();
         String::from_utf8(head).unwrap()
     }
 
     #[tokio::test]
-    async fn an_agent_of_another_machine_carries_the_bytes() {
+    async fn remote_agent_relays_the_bytes() {
         let (ours, theirs) = tokio::io::duplex(64);
         let agent = tokio::spawn(carries(theirs, "HTTP/1.1 101 x\r\nconnection: upgrade\r\nupgrade: tcp\r\n\r\n"));
         let mut inside = through(Box::new(ours), 80).await.unwrap();
@@ -221,7 +221,7 @@ mod tests {
     }
 
     #[tokio::test]
-    async fn an_agents_refusal_is_told() {
+    async fn agent_error_is_returned() {
         let body = r#"{"error":{"code":"PORT_CLOSED","message":"nothing"}}"#;
         let answer = format!("HTTP/1.1 502 x\r\ncontent-length: {}\r\n\r\n{body}", body.len()).leak();
         let (ours, theirs) = tokio::io::duplex(4096);
@@ -231,13 +231,13 @@ mod tests {
     }
 
     #[test]
-    fn a_refusal_is_read_when_it_is_whole() {
+    fn error_body_is_parsed_once_complete() {
         let answer = b"HTTP/1.1 502 Bad Gateway\r\nContent-Length: 4\r\n\r\nbody";
         for cut in 0..answer.len() {
-            assert_eq!(whole_refusal(&answer[..cut]).unwrap(), None, "{cut}");
+            assert_eq!(error_body(&answer[..cut]).unwrap(), None, "{cut}");
         }
-        assert_eq!(whole_refusal(answer).unwrap(), Some(&b"body"[..]));
-        assert_eq!(whole_refusal(b"HTTP/1.1 101 Switching\r\nx: y\r\n\r\n\n").unwrap(), None);
-        assert!(whole_refusal(b"HTTP/1.1 500 Oh\r\n\r\n").is_err());
+        assert_eq!(error_body(answer).unwrap(), Some(&b"body"[..]));
+        assert_eq!(error_body(b"HTTP/1.1 101 Switching\r\nx: y\r\n\r\n\n").unwrap(), None);
+        assert!(error_body(b"HTTP/1.1 500 Oh\r\n\r\n").is_err());
     }
 }

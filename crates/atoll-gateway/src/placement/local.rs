@@ -1,8 +1,8 @@
-//! Agents as processes of this machine: one for each sandbox, with a socket in the sandbox's directory.
+//! Agents as processes on this machine: one per sandbox, with a socket in the sandbox's directory.
 //!
-//! An agent that serves a sandbox belongs to nobody: it is in a session of its own, keeps nothing of the gateway that
-//! started it, and goes on when that ends, however that comes about. It is found again by its socket, and the kernel
-//! tells who listens there.
+//! An agent that serves a sandbox is independent of the gateway that started it: it has its own session, keeps none of
+//! the gateway's descriptors, and keeps running when the gateway exits for any reason. A gateway finds it again by its
+//! socket, and learns its pid from the kernel.
 
 use std::fs::File;
 use std::io;
@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-use atoll_http::{Slipway, Stream};
+use atoll_http::{SpliceStream, Stream};
 use atoll_protocol::{ErrorCode, SandboxName, SandboxSpec, SandboxState};
 use hyper::Method;
 use rustix::process::Signal;
@@ -19,75 +19,76 @@ use tokio::net::UnixStream;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, sleep, timeout};
 
+use super::prewarmed::{Prewarmed, PrewarmedPool};
 use super::process::{Process, start_time};
-use super::spare::{Spare, Spares};
-use super::{Agent, DialError, Inside, Placement, Pool, Promise, StartError, Wire, dial};
-use crate::ask;
+use super::{Agent, AgentStream, BoxFuture, DialError, Placement, PoolStatus, PortStream, StartError, dial};
+use crate::agent_client;
 use crate::registry::Disk;
 
-/// How long a living agent may take to say that it is one.
-const ANSWERS_WITHIN: Duration = Duration::from_secs(5);
+/// How long a running agent may take to respond.
+const REPLY_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How long an agent may take to end what is in its sandbox, and then itself.
-const ENDS_WITHIN: Duration = Duration::from_secs(15);
+/// How long an agent may take to end the processes in its sandbox and exit.
+const EXIT_TIMEOUT: Duration = Duration::from_secs(15);
 
-/// How long an agent that another gateway began to start may take to answer or to end, and how often that is looked at.
-const LEFT_OVER_WITHIN: Duration = Duration::from_secs(10);
-const LOOK_EVERY: Duration = Duration::from_millis(50);
+/// How long an agent that an earlier gateway was starting may take to respond or exit, and the interval between
+/// checks.
+const LEFTOVER_TIMEOUT: Duration = Duration::from_secs(10);
+const LEFTOVER_POLL: Duration = Duration::from_millis(50);
 
-/// Agents that may be starting at once: it is all work for the processors.
-const STARTING: usize = 8;
+/// Agents that may start concurrently: starting is CPU-bound.
+const STARTS_MAX: usize = 8;
 
-/// How agents are made here.
+/// How agents are started.
 #[derive(Debug, Clone)]
 pub struct LocalOptions {
-    /// The program: this one, as a rule.
+    /// The executable, normally the running one.
     pub program: PathBuf,
-    /// Its arguments, for an agent that waits for orders.
+    /// Its arguments for starting as a pre-warmed agent.
     pub arguments: Vec<String>,
-    /// How many plain sandboxes are made before anybody asks for one.
+    /// Number of pre-warmed sandboxes to keep ready.
     pub warm: usize,
-    /// Removes a sandbox's directory, whatever its user made of the permissions in it.
+    /// Removes a sandbox's directory, regardless of the permissions that its user has set in it.
     pub remove: fn(&Path) -> io::Result<()>,
 }
 
-/// See the module.
+/// A placement that runs agents as local processes.
 #[derive(Debug)]
 pub struct Local {
     options: Arc<LocalOptions>,
     disk: Disk,
-    spares: Spares,
+    pool: PrewarmedPool,
     starting: Semaphore,
 }
 
 impl Local {
     pub(crate) fn new(options: LocalOptions, disk: Disk) -> Self {
         let options = Arc::new(options);
-        let spares = Spares::new(Arc::clone(&options), disk.pool());
-        Self { options, disk, spares, starting: Semaphore::new(STARTING) }
+        let pool = PrewarmedPool::new(Arc::clone(&options), disk.pool());
+        Self { options, disk, pool, starting: Semaphore::new(STARTS_MAX) }
     }
 
     async fn try_start(&self, name: &SandboxName, spec: &SandboxSpec) -> Result<Agent, StartError> {
         let failed = |error: &dyn std::fmt::Display| StartError::Failed(format!("cannot be started: {error}"));
-        let _turn = self.starting.acquire().await.map_err(|error| failed(&error))?;
+        let _permit = self.starting.acquire().await.map_err(|error| failed(&error))?;
         let dir = self.disk.sandbox(name);
-        let spare = self.spares.take(is_plain(spec) && !dir.join("storage").exists());
-        let started = match spare {
-            Some(spare) => spare.serve(spec, &dir).await,
-            None => Err(StartError::Failed("there is none".to_owned())),
+        let agent = self.pool.take(is_plain(spec) && !dir.join("storage").exists());
+        let started = match agent {
+            Some(agent) => agent.serve(spec, &dir).await,
+            None => Err(StartError::Failed("no pre-warmed agent is available".to_owned())),
         };
-        // One that waited may have died a moment ago, which says nothing about the next.
+        // A pre-warmed agent may have died a moment ago, which says nothing about the next.
         let started = match started {
             Err(StartError::Failed(_)) => {
-                Spare::start(&self.options).map_err(|error| failed(&error))?.serve(spec, &dir).await
+                Prewarmed::start(&self.options).map_err(|error| failed(&error))?.serve(spec, &dir).await
             }
-            told => told,
+            result => result,
         };
-        // Not before: it would be in the way of the one that somebody waits for.
-        self.spares.refill();
-        let pid = started.map_err(|error| with_last_words(&dir, error))?;
+        // Not earlier: starting another one would compete with the one that a client waits for.
+        self.pool.refill();
+        let pid = started.map_err(|error| with_last_log_line(&dir, error))?;
         let address = dir.join("agent.sock").to_string_lossy().into();
-        let start = start_time(pid).ok_or_else(|| StartError::Failed("ended as soon as it was ready".to_owned()))?;
+        let start = start_time(pid).ok_or_else(|| StartError::Failed("exited as soon as it was ready".to_owned()))?;
         Ok(Agent { pid, start, address })
     }
 
@@ -95,77 +96,77 @@ impl Local {
         let dir = self.disk.sandbox(name);
         let address = dir.join("agent.sock").to_str()?.into();
         let stream = connect_below(&dir).await.ok()?;
-        // Who made the socket listen, by the kernel's own account (unix(7), SO_PEERCRED).
+        // The process that listens on the socket, according to the kernel (unix(7), SO_PEERCRED).
         let pid = u32::try_from(stream.peer_cred().ok()?.pid()?).ok()?;
         let start = start_time(pid)?;
-        let info = timeout(ANSWERS_WITHIN, ask::info(Box::new(stream))).await.ok()?.ok()?;
-        // One whose sandbox was killed under it only waits to be ended.
+        let info = timeout(REPLY_TIMEOUT, agent_client::info(Box::new(stream))).await.ok()?.ok()?;
+        // An agent whose sandbox was killed can only be stopped.
         (info.state != SandboxState::Lost).then_some(Agent { pid, start, address })
     }
 
-    /// Asked first, so that commands get their end records; then made to.
+    /// Requests a shutdown first, so that commands get their end records; then kills the agent.
     async fn end(&self, agent: &Agent) -> io::Result<()> {
         let Some(process) = Process::open(agent.pid, agent.start)? else { return Ok(()) };
         if let Ok(wire) = self.connect(agent).await {
-            drop(timeout(ENDS_WITHIN, ask::one(wire, Method::DELETE, "/v1/sandbox")).await);
+            drop(timeout(EXIT_TIMEOUT, agent_client::request(wire, Method::DELETE, "/v1/sandbox")).await);
         }
-        for (signal, patience) in [(None, ANSWERS_WITHIN), (Some(Signal::TERM), ENDS_WITHIN)] {
+        for (signal, limit) in [(None, REPLY_TIMEOUT), (Some(Signal::TERM), EXIT_TIMEOUT)] {
             signal.map_or(Ok(()), |signal| process.signal(signal))?;
-            if process.is_gone_within(patience).await {
+            if process.exits_within(limit).await {
                 return Ok(());
             }
         }
-        // Its keeper removes what it leaves.
+        // Its keeper process cleans up.
         process.signal(Signal::KILL)?;
         process.gone().await;
         Ok(())
     }
 }
 
-/// Whether a sandbox that was made before anybody asked for it will do.
+/// Whether a pre-warmed sandbox meets the spec.
 fn is_plain(spec: &SandboxSpec) -> bool {
     let plain = SandboxSpec::default();
     spec.isolation == plain.isolation && spec.limits == plain.limits
 }
 
-/// With the last line of its log, if it has one and said nothing itself.
-fn with_last_words(dir: &Path, error: StartError) -> StartError {
+/// Appends the last line of the agent's log, if it has one and the agent reported no error itself.
+fn with_last_log_line(dir: &Path, error: StartError) -> StartError {
     let StartError::Failed(why) = error else { return error };
     let log = std::fs::read_to_string(dir.join("agent.log")).unwrap_or_default();
     StartError::Failed(match log.lines().rfind(|line| !line.trim().is_empty()) {
-        Some(words) => format!("{why}: {words}"),
+        Some(line) => format!("{why}: {line}"),
         None => why,
     })
 }
 
-/// Connects by way of a descriptor on the directory, so that its path may be as long as it likes.
+/// Connects through a descriptor on the directory, so that the path may exceed the limit of socket addresses.
 async fn connect_below(dir: &Path) -> io::Result<UnixStream> {
     let opened = File::open(dir)?;
     UnixStream::connect(format!("/proc/self/fd/{}/agent.sock", opened.as_raw_fd())).await
 }
 
 impl Placement for Local {
-    fn get_ready(&self) {
-        self.spares.refill();
+    fn fill_pool(&self) {
+        self.pool.refill();
     }
 
-    fn pool(&self) -> Pool {
-        self.spares.pool()
+    fn pool(&self) -> PoolStatus {
+        self.pool.pool()
     }
 
-    fn let_go<'a>(&'a self) -> Promise<'a, ()> {
-        Box::pin(self.spares.let_go())
+    fn drain_pool<'a>(&'a self) -> BoxFuture<'a, ()> {
+        Box::pin(self.pool.drain_pool())
     }
 
-    fn close<'a>(&'a self) -> Promise<'a, ()> {
-        Box::pin(self.spares.close())
+    fn close<'a>(&'a self) -> BoxFuture<'a, ()> {
+        Box::pin(self.pool.close())
     }
 
-    /// A gateway that was killed may have left an agent that was not ready yet. It holds the storage, so ours is refused
-    /// until that one either answers, or has ended because there was nobody to tell that it is ready.
-    fn start<'a>(&'a self, name: &'a SandboxName, spec: &'a SandboxSpec) -> Promise<'a, Result<Agent, StartError>> {
+    /// Starts an agent. A killed gateway may have left an agent that was still starting and holds the storage's lock.
+    /// A new agent is refused until that one either responds, or has exited because its gateway is gone.
+    fn start<'a>(&'a self, name: &'a SandboxName, spec: &'a SandboxSpec) -> BoxFuture<'a, Result<Agent, StartError>> {
         Box::pin(async move {
-            let deadline = Instant::now() + LEFT_OVER_WITHIN;
+            let deadline = Instant::now() + LEFTOVER_TIMEOUT;
             loop {
                 let refused = match self.try_start(name, spec).await {
                     Err(StartError::Refused(body)) if body.code == ErrorCode::StorageBusy => body,
@@ -177,21 +178,21 @@ impl Placement for Local {
                 if Instant::now() >= deadline {
                     return Err(StartError::Refused(refused));
                 }
-                // There is no event for a lock of somebody else's.
-                sleep(LOOK_EVERY).await;
+                // The kernel has no event for the release of another process's lock.
+                sleep(LEFTOVER_POLL).await;
             }
         })
     }
 
-    fn find<'a>(&'a self, name: &'a SandboxName) -> Promise<'a, Option<Agent>> {
+    fn find<'a>(&'a self, name: &'a SandboxName) -> BoxFuture<'a, Option<Agent>> {
         Box::pin(self.find_now(name))
     }
 
-    fn stop<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<()>> {
+    fn stop<'a>(&'a self, agent: &'a Agent) -> BoxFuture<'a, io::Result<()>> {
         Box::pin(self.end(agent))
     }
 
-    fn gone(&self, agent: &Agent) -> Promise<'static, ()> {
+    fn gone(&self, agent: &Agent) -> BoxFuture<'static, ()> {
         let process = Process::open(agent.pid, agent.start);
         Box::pin(async move {
             if let Ok(Some(process)) = process {
@@ -200,26 +201,26 @@ impl Placement for Local {
         })
     }
 
-    fn connect<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<Wire>> {
+    fn connect<'a>(&'a self, agent: &'a Agent) -> BoxFuture<'a, io::Result<AgentStream>> {
         Box::pin(async move {
             let dir = Path::new(&*agent.address).parent().unwrap_or(Path::new("/"));
-            let socket = atoll_http::Local::try_from(connect_below(dir).await?)?;
-            Ok(Box::new(Slipway::new(Stream::Unix(socket))) as Wire)
+            let socket = atoll_http::UnixSocket::try_from(connect_below(dir).await?)?;
+            Ok(Box::new(SpliceStream::new(Stream::Unix(socket))) as AgentStream)
         })
     }
 
-    fn dial<'a>(&'a self, agent: &'a Agent, port: u16) -> Promise<'a, Result<Inside, DialError>> {
+    fn dial<'a>(&'a self, agent: &'a Agent, port: u16) -> BoxFuture<'a, Result<PortStream, DialError>> {
         Box::pin(async move {
             let dir = Path::new(&*agent.address).parent().unwrap_or(Path::new("/"));
             dial::socket(connect_below(dir).await?, port).await
         })
     }
 
-    fn remove<'a>(&'a self, name: &'a SandboxName) -> Promise<'a, io::Result<()>> {
+    fn remove<'a>(&'a self, name: &'a SandboxName) -> BoxFuture<'a, io::Result<()>> {
         Box::pin(async move {
             let Some(trash) = self.disk.discard(name)? else { return Ok(()) };
             let remove = self.options.remove;
-            // What cannot be removed now is tried again at the next start.
+            // Directories that cannot be removed now are removed at the next start.
             tokio::task::spawn_blocking(move || drop(remove(&trash))).await.map_err(io::Error::other)
         })
     }

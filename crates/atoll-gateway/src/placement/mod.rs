@@ -1,13 +1,13 @@
-//! Where agents live. The gateway needs four things of a place: start an agent, find those that live, end one, reach
-//! one. [`Local`] is the only place so far: a process of this machine for each sandbox.
+//! Where agents run. A placement starts, finds, stops and connects to agents. [`Local`] is the only one so far: a
+//! process on this machine per sandbox.
 //!
-//! A placement knows nothing of tokens, labels or idle clocks, and keeps nothing in memory that could be lost with the
+//! A placement knows nothing of tokens, labels or idle timeouts, and keeps no state that could be lost with the
 //! gateway.
 
 mod dial;
 mod local;
+mod prewarmed;
 mod process;
-mod spare;
 
 use std::any::Any;
 use std::fmt::Debug;
@@ -18,18 +18,18 @@ use std::sync::Arc;
 use atoll_protocol::{ErrorBody, SandboxName, SandboxSpec};
 use tokio::io::{AsyncRead, AsyncWrite};
 
-pub(crate) use dial::{DialError, Inside};
+pub(crate) use dial::{DialError, PortStream};
 pub use local::{Local, LocalOptions};
 
-/// What a placement promises.
-pub(crate) type Promise<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
+/// A boxed future.
+pub(crate) type BoxFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
-/// A connection to an agent, whatever it is made of.
-pub(crate) type Wire = Box<dyn Duplex>;
+/// A connection to an agent, of any kind.
+pub(crate) type AgentStream = Box<dyn Duplex>;
 
-/// Bytes both ways.
+/// A bidirectional byte stream.
 pub(crate) trait Duplex: AsyncRead + AsyncWrite + Debug + Send + Unpin {
-    /// To look at what it is.
+    /// For downcasts to the concrete type.
     fn as_any(&self) -> &dyn Any;
 }
 
@@ -39,75 +39,75 @@ impl<T: AsyncRead + AsyncWrite + Debug + Send + Unpin + 'static> Duplex for T {
     }
 }
 
-/// A living agent, or one that lived. Cheap to clone.
+/// An agent, running or not. Cheap to clone.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Agent {
-    /// Its pid, which means it only together with when it was started.
+    /// The pid, which identifies the process only together with its start time.
     pub(crate) pid: u32,
-    /// When it was started, in the kernel's count.
+    /// The start time in clock ticks since boot.
     pub(crate) start: u64,
-    /// How it is reached.
+    /// The path of its socket.
     pub(crate) address: Arc<str>,
 }
 
-/// Why there is no agent.
+/// Why an agent did not start.
 #[derive(Debug, Clone)]
 pub(crate) enum StartError {
-    /// It said so itself, in the one error shape.
+    /// The agent returned an API error.
     Refused(ErrorBody),
-    /// It ended, or said nothing in time.
+    /// It exited, or did not respond in time.
     Failed(String),
 }
 
-/// Sandboxes that are made before anybody asks for one.
+/// The pool of pre-warmed sandboxes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) struct Pool {
-    /// How many there are.
-    pub(crate) waiting: usize,
-    /// How many there should be.
+pub(crate) struct PoolStatus {
+    /// Sandboxes that are ready.
+    pub(crate) ready: usize,
+    /// The configured size of the pool.
     pub(crate) wanted: usize,
 }
 
-/// A place for agents.
+/// An environment that runs agents.
 pub(crate) trait Placement: Send + Sync + Debug {
-    /// Does ahead what can be done before anybody asks for a sandbox. Does not wait for it.
-    fn get_ready(&self) {}
+    /// Starts to fill the pool of pre-warmed sandboxes, in the background.
+    fn fill_pool(&self) {}
 
-    /// What was done ahead.
-    fn pool(&self) -> Pool {
-        Pool::default()
+    /// Returns the state of the pool.
+    fn pool(&self) -> PoolStatus {
+        PoolStatus::default()
     }
 
-    /// Ends the sandboxes that nobody has asked for yet. It is done ahead again with the next start, or when asked for.
-    fn let_go<'a>(&'a self) -> Promise<'a, ()> {
+    /// Removes the pre-warmed sandboxes. The next start of a sandbox, or `fill_pool`, fills the pool again.
+    fn drain_pool<'a>(&'a self) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }
 
-    /// Ends what was done ahead and is not needed; nothing is done ahead from here on.
-    fn close<'a>(&'a self) -> Promise<'a, ()> {
+    /// Removes the pool for good.
+    fn close<'a>(&'a self) -> BoxFuture<'a, ()> {
         Box::pin(async {})
     }
 
-    /// Starts an agent that makes this sandbox over the files that it has; returns when it answers.
-    fn start<'a>(&'a self, name: &'a SandboxName, spec: &'a SandboxSpec) -> Promise<'a, Result<Agent, StartError>>;
+    /// Starts an agent for this sandbox over its existing files. Returns when the agent responds.
+    fn start<'a>(&'a self, name: &'a SandboxName, spec: &'a SandboxSpec) -> BoxFuture<'a, Result<Agent, StartError>>;
 
-    /// The agent of this sandbox, if one lives, whoever started it.
-    fn find<'a>(&'a self, name: &'a SandboxName) -> Promise<'a, Option<Agent>>;
+    /// Returns the running agent of this sandbox, whichever gateway started it.
+    fn find<'a>(&'a self, name: &'a SandboxName) -> BoxFuture<'a, Option<Agent>>;
 
-    /// Ends an agent with everything in its sandbox; returns when it is gone.
-    fn stop<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<()>>;
+    /// Stops an agent with everything in its sandbox. Returns when it has exited.
+    fn stop<'a>(&'a self, agent: &'a Agent) -> BoxFuture<'a, io::Result<()>>;
 
-    /// Returns when the agent is gone, however that came about.
-    fn gone(&self, agent: &Agent) -> Promise<'static, ()>;
+    /// Returns when the agent has exited for any reason.
+    fn gone(&self, agent: &Agent) -> BoxFuture<'static, ()>;
 
     /// Connects to an agent.
-    fn connect<'a>(&'a self, agent: &'a Agent) -> Promise<'a, io::Result<Wire>>;
+    fn connect<'a>(&'a self, agent: &'a Agent) -> BoxFuture<'a, io::Result<AgentStream>>;
 
-    /// Connects to a port inside a sandbox. Where the connection itself cannot be had, its agent carries the bytes.
-    fn dial<'a>(&'a self, agent: &'a Agent, port: u16) -> Promise<'a, Result<Inside, DialError>> {
+    /// Connects to a port inside a sandbox. By default, the agent relays the bytes.
+    fn dial<'a>(&'a self, agent: &'a Agent, port: u16) -> BoxFuture<'a, Result<PortStream, DialError>> {
         Box::pin(async move { dial::through(self.connect(agent).await?, port).await })
     }
 
-    /// Removes everything of a sandbox that has no agent.
-    fn remove<'a>(&'a self, name: &'a SandboxName) -> Promise<'a, io::Result<()>>;
+    /// Removes all files of a sandbox that has no agent.
+    fn remove<'a>(&'a self, name: &'a SandboxName) -> BoxFuture<'a, io::Result<()>>;
 }

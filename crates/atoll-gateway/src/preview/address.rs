@@ -1,17 +1,17 @@
-//! Where previews are: `<port>-<name>-<token>` as the first label of a host name, or as the first part of a path. Pure
-//! functions over text; whether a token is good is not known here.
+//! Addresses of previews: `<port>-<name>-<token>` as the first label of a host name, or as the first segment of a
+//! path. Pure functions over text; whether a token is valid is checked elsewhere.
 
 use atoll_protocol::SandboxName;
 
 use crate::Error;
 
-/// Letters of one label of a host name (RFC 1035, 2.3.4).
+/// Longest label of a host name (RFC 1035, 2.3.4).
 const LABEL_MAX: usize = 63;
 
-/// Where previews are that have no host name of their own.
+/// The path prefix of previews without a host name of their own.
 pub(crate) const PATH: &str = "/preview/";
 
-/// Which port of which sandbox, and the proof that one may ask.
+/// A port of a sandbox, with the token that grants access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Label {
     pub(crate) port: u16,
@@ -20,7 +20,8 @@ pub(crate) struct Label {
 }
 
 impl Label {
-    /// A name may hold hyphens; ports and tokens hold none. Only one spelling means a preview.
+    /// Parses a label. Names may contain hyphens; ports and tokens contain none. Each preview has only one valid
+    /// spelling.
     pub(crate) fn parse(text: &str) -> Option<Self> {
         let (port, rest) = text.split_once('-')?;
         let (name, token) = rest.rsplit_once('-')?;
@@ -29,7 +30,7 @@ impl Label {
         (is_token(token) && label.to_string() == text).then_some(label)
     }
 
-    /// Whether it can be a label of a host name at all.
+    /// Checks the label's length.
     pub(crate) fn check(&self) -> Result<(), Error> {
         let length = self.to_string().len();
         if length <= LABEL_MAX {
@@ -37,12 +38,12 @@ impl Label {
         }
         let room = LABEL_MAX.saturating_sub(self.port.to_string().len() + self.name.as_str().len() + 2);
         let why = if room == 0 {
-            format!("sandbox names of at most {} letters can be exposed", LABEL_MAX - 24)
+            format!("sandbox names of at most {} characters can be exposed", LABEL_MAX - 24)
         } else {
-            format!("give a token of at most {room} letters")
+            format!("give a token of at most {room} characters")
         };
         Err(Error::invalid(format!(
-            "`{}-{}-…` would be {length} letters, and a label of a host name has at most {LABEL_MAX}: {why}",
+            "`{}-{}-…` has {length} characters, and a label of a host name has at most {LABEL_MAX}: {why}",
             self.port, self.name
         )))
     }
@@ -54,33 +55,33 @@ impl std::fmt::Display for Label {
     }
 }
 
-/// Letters of a token.
+/// Length of a token.
 const TOKEN_LETTERS: std::ops::RangeInclusive<usize> = 1..=32;
 
-/// Host names know no difference between large and small letters, so a token has only small ones.
+/// Whether text is a valid token. Lower case only, since host names are case-insensitive.
 pub(crate) fn is_token(text: &str) -> bool {
     let letter = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'_';
     TOKEN_LETTERS.contains(&text.len()) && text.bytes().all(letter)
 }
 
-/// Where previews' host names lie, and how the outside gets there.
+/// The parent domain of preview host names, and how it is reached from outside.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Domain {
     host: String,
-    /// Told in URLs instead of our own, for servers behind another one.
+    /// Overrides the server's own in URLs, for servers behind a reverse proxy.
     scheme: Option<&'static str>,
     port: Option<u16>,
 }
 
 impl Default for Domain {
-    /// Browsers take every name below `localhost` for this machine (RFC 6761, 6.3), so nothing has to be set up.
+    /// Browsers resolve every name below `localhost` to this machine (RFC 6761, 6.3), so no setup is needed.
     fn default() -> Self {
         Self { host: "localhost".to_owned(), scheme: None, port: None }
     }
 }
 
 impl Domain {
-    /// `example.org`, `example.org:8443`, `https://example.org`.
+    /// Parses `example.org`, `example.org:8443` or `https://example.org`.
     pub fn parse(text: &str) -> Result<Self, Error> {
         let (scheme, rest) = match text.split_once("://") {
             None => (None, text),
@@ -92,7 +93,7 @@ impl Domain {
         let (host, port) = match rest.split_once(':') {
             None => (rest.as_str(), None),
             Some((host, port)) => {
-                let wrong = |_| Error::invalid(format!("`{port}` is no port"));
+                let wrong = |_| Error::invalid(format!("`{port}` is not a valid port"));
                 (host, Some(port.parse().map_err(wrong)?))
             }
         };
@@ -101,29 +102,33 @@ impl Domain {
             (1..=LABEL_MAX).contains(&label.len()) && label.bytes().all(inner)
         };
         if !host.split('.').all(label) || host.len() > 180 {
-            return Err(Error::invalid(format!("`{}` is no domain for previews", text.escape_debug())));
+            return Err(Error::invalid(format!("`{}` is not a valid domain for previews", text.escape_debug())));
         }
         Ok(Self { host: host.to_owned(), scheme, port })
     }
 
-    /// The first label of a host below this domain; the host without its port, in small letters.
+    /// Returns the first label of a host below this domain. `host` has no port and is in lower case.
     pub(crate) fn label_of<'a>(&self, host: &'a str) -> Option<&'a str> {
         host.strip_suffix(&self.host)?.strip_suffix('.')
     }
 
-    /// What a URL begins with, for a server that listens so.
+    /// Returns the origin of URLs, for a server that listens with this scheme and port.
     pub(crate) fn origin(&self, label: Option<&str>, scheme: &'static str, port: u16) -> String {
-        // Whoever names a scheme says how the outside gets here, the port that belongs to it included.
-        let told = self.scheme.unwrap_or(scheme);
-        let standard = if told == "https" { 443 } else { 80 };
+        // A configured scheme says how the server is reached from outside, which includes the scheme's default port.
+        let scheme_shown = self.scheme.unwrap_or(scheme);
+        let standard = if scheme_shown == "https" { 443 } else { 80 };
         let port = self.port.unwrap_or(if self.scheme.is_some() { standard } else { port });
         let dot = label.map(|label| format!("{label}.")).unwrap_or_default();
         let host = &self.host;
-        if port == standard { format!("{told}://{dot}{host}") } else { format!("{told}://{dot}{host}:{port}") }
+        if port == standard {
+            format!("{scheme_shown}://{dot}{host}")
+        } else {
+            format!("{scheme_shown}://{dot}{host}:{port}")
+        }
     }
 }
 
-/// A host without its port and final dot, in small letters; `None` for what is no host.
+/// Returns a host without its port and final dot, in lower case; `None` if it is not a valid host.
 pub(crate) fn bare_host(authority: &str) -> Option<String> {
     let host = match authority.rsplit_once(':') {
         Some((host, port)) if !port.contains(']') => port.bytes().all(|byte| byte.is_ascii_digit()).then_some(host)?,
@@ -134,7 +139,7 @@ pub(crate) fn bare_host(authority: &str) -> Option<String> {
     (!host.is_empty() && host.bytes().all(inner)).then_some(host)
 }
 
-/// What stands in a path behind [`PATH`]: the label, and the rest with its slash. The rest is empty where there is none.
+/// Splits a path after [`PATH`] into the label and the rest, which begins with a slash or is empty.
 pub(crate) fn split_path(path: &str) -> Option<(&str, &str)> {
     let rest = path.strip_prefix(PATH)?;
     let at = rest.find('/').unwrap_or(rest.len());
@@ -150,7 +155,7 @@ mod tests {
     }
 
     #[test]
-    fn a_label_is_read_as_it_is_written() {
+    fn label_round_trips() {
         for one in [label(80, "box", "t"), label(65535, "my-box-2", "abc_123"), label(3000, "a", "x9")] {
             assert_eq!(Label::parse(&one.to_string()), Some(one));
         }
@@ -178,26 +183,26 @@ mod tests {
     }
 
     #[test]
-    fn a_label_that_is_too_long_is_refused_with_what_would_fit() {
+    fn label_too_long_is_rejected_with_the_allowed_length() {
         assert!(label(3000, &"a".repeat(41), &"t".repeat(16)).check().is_ok());
         let refused = label(3000, &"a".repeat(42), &"t".repeat(16)).check().unwrap_err().to_string();
-        assert!(refused.contains("a token of at most 15 letters"), "{refused}");
+        assert!(refused.contains("a token of at most 15 characters"), "{refused}");
         let refused = label(3000, &"a".repeat(63), "t").check().unwrap_err().to_string();
-        assert!(refused.contains("sandbox names of at most 39 letters"), "{refused}");
+        assert!(refused.contains("sandbox names of at most 39 characters"), "{refused}");
     }
 
     #[test]
-    fn hosts_below_a_domain_have_one_label() {
+    fn label_of_host_below_domain() {
         let domain = Domain::default();
         assert_eq!(domain.label_of("80-box-t.localhost"), Some("80-box-t"));
-        assert_eq!(domain.label_of("a.b.localhost"), Some("a.b"), "which is no label");
+        assert_eq!(domain.label_of("a.b.localhost"), Some("a.b"), "not a valid label");
         for other in ["localhost", "xlocalhost", "80-box-t.localhost.example.org", "127.0.0.1"] {
             assert_eq!(domain.label_of(other), None, "{other}");
         }
     }
 
     #[test]
-    fn hosts_are_told_by_their_names_alone() {
+    fn bare_host_drops_port_and_dot() {
         for (authority, host) in [
             ("A.Localhost:80", "a.localhost"),
             ("a.localhost.", "a.localhost"),
@@ -213,7 +218,7 @@ mod tests {
     }
 
     #[test]
-    fn urls_say_what_the_outside_must_say() {
+    fn origin_uses_the_public_scheme_and_port() {
         let urls = |text: &str| Domain::parse(text).unwrap().origin(Some("l"), "http", 7071);
         assert_eq!(urls("localhost"), "http://l.localhost:7071");
         assert_eq!(urls("example.org:80"), "http://l.example.org");
@@ -225,7 +230,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_has_a_label_and_a_rest() {
+    fn path_splits_into_label_and_rest() {
         assert_eq!(split_path("/preview/80-box-t/a/../b"), Some(("80-box-t", "/a/../b")));
         assert_eq!(split_path("/preview/80-box-t"), Some(("80-box-t", "")));
         assert_eq!(split_path("/preview"), None);

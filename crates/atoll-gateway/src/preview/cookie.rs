@@ -1,15 +1,15 @@
-//! Cookies on their way through: ours is taken out, and an application's reaches no further than its preview.
-//! (RFC 6265; pure functions over text.)
+//! Cookies that pass through a preview: removes ours from requests, and confines those of applications to their
+//! preview (RFC 6265). Pure functions over text.
 
 use hyper::HeaderMap;
 use hyper::header::{COOKIE, HeaderValue, SET_COOKIE};
 
 use crate::auth::holds_token;
 
-/// The cookie by which a signed link is remembered.
+/// The cookie that holds a signed link.
 pub(super) const OURS: &str = "atoll_preview";
 
-/// Every value of our cookie: there may be several, of which a neighbour may have set some.
+/// Returns every value of our cookie: there may be several, some of them set by other previews.
 pub(super) fn ours(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     let values = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
     values
@@ -44,8 +44,8 @@ pub(super) fn without_ours(headers: &mut HeaderMap) {
     }
 }
 
-/// Keeps what an application sets within its preview: for no domain but the preview's own host, below `prefix` where
-/// there is one, and never under our name.
+/// Confines the cookies that an application sets: no domain but the preview's own host, a path below `prefix` if there
+/// is one, and never our name.
 pub(super) fn confine(headers: &mut HeaderMap, prefix: Option<&str>) {
     if !headers.contains_key(SET_COOKIE) {
         return;
@@ -85,7 +85,8 @@ fn confined(value: &[u8], prefix: Option<&str>) -> Option<Vec<u8>> {
     Some(text)
 }
 
-/// A cookie's path as the browser has it. One that is no path means the request's own directory, which lies below.
+/// Returns a cookie's path as the browser needs it. Text that is not a path means the directory of the request, which
+/// is below the prefix.
 fn below(path: &[u8], prefix: &str) -> Vec<u8> {
     let inside = path.strip_prefix(prefix.as_bytes()).is_some_and(|rest| rest.is_empty() || rest.starts_with(b"/"));
     if inside || !path.starts_with(b"/") {
@@ -99,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_application_never_sees_our_cookie() {
+    fn our_cookie_is_removed_from_requests() {
         for (given, left) in [
             ("a=1; atoll_preview=x; b=2", Some("a=1; b=2")),
             ("atoll_preview=x", None),
@@ -115,7 +116,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cookie_stays_within_its_preview() {
+    fn set_cookie_is_confined_to_its_preview() {
         for (given, at_host, below_path) in [
             ("a=1", Some("a=1"), Some("a=1")),
             ("a=1; Path=/", Some("a=1; Path=/"), Some("a=1; Path=/preview/x/")),
@@ -133,7 +134,7 @@ mod tests {
     }
 
     #[test]
-    fn every_value_of_ours_is_found() {
+    fn all_values_of_our_cookie_are_returned() {
         let mut headers = HeaderMap::new();
         headers.append(COOKIE, HeaderValue::from_static("a=1; atoll_preview=x"));
         headers.append(COOKIE, HeaderValue::from_static("atoll_preview=y"));

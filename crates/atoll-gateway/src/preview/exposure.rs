@@ -1,7 +1,7 @@
-//! What is kept of an exposed port, and how that is changed: pure functions over data.
+//! The persisted settings of exposed ports, and changes to them. Pure functions over data.
 //!
-//! Tokens are kept as they are, beside the sandbox's variables in a file that only the server's user can read: a URL
-//! can be listed again as long as it is good, and whoever could read the file could reach the sandbox anyway.
+//! Tokens are stored in plaintext, beside the sandbox's variables, in a file that only the server's user can read:
+//! URLs can be listed for as long as they are valid, and a reader of that file could reach the sandbox anyway.
 
 use std::collections::BTreeMap;
 use std::io;
@@ -12,16 +12,16 @@ use serde::{Deserialize, Serialize};
 use super::address::{Label, is_token};
 use crate::{Error, random};
 
-/// Exposed ports of one sandbox: each is looked at by people.
+/// Most exposed ports per sandbox: people look at each of them.
 const EXPOSED_MAX: usize = 64;
 
-/// Characters of what a port is for.
+/// Most characters of a port's name.
 const NAME_MAX: usize = 256;
 
-/// Letters of a token that is made up, five bits each.
+/// Length of a generated token, five random bits per character.
 const TOKEN_LETTERS: usize = 16;
 
-/// How a port is exposed.
+/// The settings of an exposed port.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Exposure {
     pub(crate) name: Option<String>,
@@ -32,35 +32,35 @@ pub(crate) struct Exposure {
     pub(crate) created_at: Timestamp,
 }
 
-/// Exposed ports of one sandbox.
+/// The exposed ports of one sandbox.
 pub(crate) type Exposures = BTreeMap<u16, Exposure>;
 
-/// Exposes a port, or changes how it is; `true` if it is new.
+/// Exposes a port, or changes its settings. Returns `true` if it is new.
 pub(crate) fn expose(
     exposed: &mut Exposures,
     of: &SandboxName,
     port: u16,
-    asked: ExposePort,
+    requested: ExposePort,
     now: Timestamp,
 ) -> Result<bool, Error> {
-    if asked.name.as_ref().is_some_and(|name| name.chars().count() > NAME_MAX) {
+    if requested.name.as_ref().is_some_and(|name| name.chars().count() > NAME_MAX) {
         return Err(Error::invalid(format!("the name is longer than {NAME_MAX} characters")));
     }
-    if asked.token.as_ref().is_some_and(|token| !is_token(token)) {
-        return Err(Error::invalid("a token has 1 to 32 of the letters a-z, the digits and _"));
+    if requested.token.as_ref().is_some_and(|token| !is_token(token)) {
+        return Err(Error::invalid("a token has 1 to 32 characters of a-z, 0-9 and _"));
     }
     let known = exposed.get(&port).cloned();
     if known.is_none() && exposed.len() >= EXPOSED_MAX {
         return Err(Error::PreviewLimit { max: EXPOSED_MAX });
     }
     let is_new = known.is_none();
-    let before = known.map_or_else(|| fresh(now), Ok).map_err(|error| Error::internal("make a token", error))?;
+    let before = known.map_or_else(|| fresh(now), Ok).map_err(|error| Error::internal("generate a token", error))?;
     let after = Exposure {
-        name: asked.name.or(before.name),
-        token: asked.token.unwrap_or(before.token),
-        visibility: asked.visibility.unwrap_or(before.visibility),
-        wake: asked.wake.unwrap_or(before.wake),
-        keep_prefix: asked.keep_prefix.unwrap_or(before.keep_prefix),
+        name: requested.name.or(before.name),
+        token: requested.token.unwrap_or(before.token),
+        visibility: requested.visibility.unwrap_or(before.visibility),
+        wake: requested.wake.unwrap_or(before.wake),
+        keep_prefix: requested.keep_prefix.unwrap_or(before.keep_prefix),
         created_at: before.created_at,
     };
     Label { port, name: of.clone(), token: after.token.clone() }.check()?;
@@ -79,9 +79,9 @@ fn fresh(now: Timestamp) -> io::Result<Exposure> {
     })
 }
 
-/// Gives a port another token.
+/// Gives a port a new token.
 pub(crate) fn rotate(exposed: &mut Exposures, of: &SandboxName, port: u16, now: Timestamp) -> Result<(), Error> {
-    let token = fresh(now).map_err(|error| Error::internal("make a token", error))?.token;
+    let token = fresh(now).map_err(|error| Error::internal("generate a token", error))?.token;
     if !exposed.contains_key(&port) {
         return Err(Error::PortNotExposed { port });
     }
@@ -101,14 +101,14 @@ mod tests {
     }
 
     #[test]
-    fn what_is_left_out_stays() {
+    fn omitted_settings_are_kept() {
         let mut exposed = Exposures::new();
-        let asked = ExposePort { wake: Some(true), ..ExposePort::default() };
-        assert!(expose(&mut exposed, &name(), 80, asked, now()).unwrap());
+        let requested = ExposePort { wake: Some(true), ..ExposePort::default() };
+        assert!(expose(&mut exposed, &name(), 80, requested, now()).unwrap());
         let first = exposed[&80].clone();
         assert_eq!((first.token.len(), first.wake, first.visibility), (16, true, Visibility::Public));
-        let asked = ExposePort { visibility: Some(Visibility::Private), ..ExposePort::default() };
-        assert!(!expose(&mut exposed, &name(), 80, asked, now()).unwrap());
+        let requested = ExposePort { visibility: Some(Visibility::Private), ..ExposePort::default() };
+        assert!(!expose(&mut exposed, &name(), 80, requested, now()).unwrap());
         assert_eq!(exposed[&80], Exposure { visibility: Visibility::Private, ..first.clone() });
         rotate(&mut exposed, &name(), 80, now()).unwrap();
         assert!(exposed[&80].token != first.token && exposed[&80].wake);
@@ -116,11 +116,11 @@ mod tests {
     }
 
     #[test]
-    fn what_cannot_be_kept_is_refused_and_changes_nothing() {
+    fn invalid_settings_are_rejected_and_change_nothing() {
         let mut exposed = Exposures::new();
         for token in ["", "A", "a-b", "a.b", &"x".repeat(33)] {
-            let asked = ExposePort { token: Some(token.to_owned()), ..ExposePort::default() };
-            assert!(expose(&mut exposed, &name(), 80, asked, now()).is_err(), "{token}");
+            let requested = ExposePort { token: Some(token.to_owned()), ..ExposePort::default() };
+            assert!(expose(&mut exposed, &name(), 80, requested, now()).is_err(), "{token}");
         }
         let long = SandboxName::new("a".repeat(50)).unwrap();
         assert!(expose(&mut exposed, &long, 80, ExposePort::default(), now()).is_err());

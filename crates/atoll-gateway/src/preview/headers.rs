@@ -1,10 +1,10 @@
-//! Which headers reach an application and which come back: everything but what belongs to one connection, what only we
-//! may say, and what would reach beyond the preview.
+//! The headers that are forwarded to an application and back: all except hop-by-hop headers, headers that only the
+//! gateway may set, and headers whose effect would reach beyond the preview.
 
 use std::net::{IpAddr, SocketAddr};
 use std::sync::Arc;
 
-use atoll_http::Passage;
+use atoll_http::SpliceHandle;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use hyper::HeaderMap;
@@ -14,7 +14,7 @@ use hyper::header::{
 };
 
 use super::cookie;
-use super::interim::Interim;
+use super::informational::Informational;
 use crate::auth::{begins_token, holds_token};
 use crate::proxy::headers::{is_hop_by_hop, remove_hop_by_hop, set_upgrade};
 
@@ -42,48 +42,48 @@ const NAMES: [&str; 18] = [
     "fastly-client-ip",
 ];
 
-/// What holds for a whole origin, which in the path form is not the application's own.
-const OF_THE_ORIGIN: [&str; 5] =
+/// Headers that apply to a whole origin, which in the path form the application shares with others.
+const ORIGIN_WIDE: [&str; 5] =
     ["service-worker-allowed", "clear-site-data", "origin-agent-cluster", "public-key-pins", "set-login"];
 
-/// How a request came in.
+/// How a request arrived.
 #[derive(Debug, Clone)]
 pub(crate) struct Arrival {
-    /// Who connected.
+    /// The client's address.
     pub(crate) peer: Option<SocketAddr>,
     /// `http` or `https`.
     pub(crate) scheme: &'static str,
-    /// How large bodies can go past us, where they can.
-    pub(crate) passage: Option<Arc<Passage>>,
-    /// How something is said before an answer, where it can be.
-    pub(crate) interim: Option<Arc<Interim>>,
+    /// The client's connection, if bodies can be spliced to it.
+    pub(crate) splice: Option<Arc<SpliceHandle>>,
+    /// Sends informational responses to the client, if its connection allows it.
+    pub(crate) interim: Option<Arc<Informational>>,
 }
 
 impl Arrival {
-    /// A connection on which everything goes through hyper.
+    /// A connection without splicing or informational responses.
     pub(crate) fn of(peer: Option<SocketAddr>, scheme: &'static str) -> Self {
-        Self { peer, scheme, passage: None, interim: None }
+        Self { peer, scheme, splice: None, interim: None }
     }
 }
 
-/// What an application is told of how it is seen.
+/// What an application learns about its client.
 #[derive(Debug)]
-pub(super) struct Seen<'a> {
+pub(super) struct ClientInfo<'a> {
     pub(super) arrival: &'a Arrival,
     /// The host that the client named, with its port.
     pub(super) host: &'a str,
-    /// In the path form: what stands before the application's paths.
+    /// In the path form: the prefix of the application's paths.
     pub(super) prefix: Option<&'a str>,
 }
 
-/// A request's headers as an application gets them.
-pub(super) fn to_app(headers: &mut HeaderMap, seen: &Seen<'_>, upgrade: Option<HeaderValue>) {
+/// Rewrites a request's headers for the application.
+pub(super) fn to_app(headers: &mut HeaderMap, client: &ClientInfo<'_>, upgrade: Option<HeaderValue>) {
     let wants_trailers = headers.get_all(TE).iter().any(|value| {
         value.to_str().is_ok_and(|value| value.split(',').any(|word| word.trim().eq_ignore_ascii_case("trailers")))
     });
     let trailer = announced(headers);
     remove_hop_by_hop(headers);
-    remove_pretended(headers);
+    remove_forged(headers);
     cookie::without_ours(headers);
     remove_tokens(headers);
     if wants_trailers {
@@ -92,7 +92,7 @@ pub(super) fn to_app(headers: &mut HeaderMap, seen: &Seen<'_>, upgrade: Option<H
     if let Some(trailer) = trailer {
         headers.insert(TRAILER, trailer);
     }
-    tell(headers, seen);
+    set_forwarded(headers, client);
     if let Some(protocol) = upgrade {
         set_upgrade(headers, protocol);
     }
@@ -100,21 +100,21 @@ pub(super) fn to_app(headers: &mut HeaderMap, seen: &Seen<'_>, upgrade: Option<H
 
 /// Whether a client must not send this header to a program. Compares names as CGI and WSGI see them: every character other
 /// than letters and digits becomes the same one, so that `X_Forwarded_For` is `X-Forwarded-For`.
-fn is_pretended(name: &str) -> bool {
+fn is_forged(name: &str) -> bool {
     let fold = |letter: char| if letter.is_ascii_alphanumeric() { letter.to_ascii_lowercase() } else { '-' };
     let folded: String = name.chars().map(fold).collect();
     let is_of_the_connection = || folded != name && is_hop_by_hop(&folded);
     NAMES.contains(&folded.as_str())
         || PREFIXES.iter().any(|prefix| folded.starts_with(prefix))
         || is_of_the_connection()
-        || (folded != name && OTHERWISE_SPELT.contains(&folded.as_str()))
+        || (folded != name && EXACT_SPELLING_ONLY.contains(&folded.as_str()))
 }
 
 /// Headers of HTTP itself that are valid in their own spelling only.
-const OTHERWISE_SPELT: [&str; 2] = ["content-length", "content-type"];
+const EXACT_SPELLING_ONLY: [&str; 2] = ["content-length", "content-type"];
 
-fn remove_pretended(headers: &mut HeaderMap) {
-    let pretended: Vec<HeaderName> = headers.keys().filter(|name| is_pretended(name.as_str())).cloned().collect();
+fn remove_forged(headers: &mut HeaderMap) {
+    let pretended: Vec<HeaderName> = headers.keys().filter(|name| is_forged(name.as_str())).cloned().collect();
     for name in pretended {
         headers.remove(name);
     }
@@ -124,7 +124,7 @@ fn remove_pretended(headers: &mut HeaderMap) {
 fn announced(headers: &HeaderMap) -> Option<HeaderValue> {
     let values = headers.get_all(TRAILER).iter().filter_map(|value| value.to_str().ok());
     let names = values.flat_map(|value| value.split(',')).map(str::trim);
-    let is_allowed = |name: &&str| !name.is_empty() && !is_pretended(name) && !name.eq_ignore_ascii_case("cookie");
+    let is_allowed = |name: &&str| !name.is_empty() && !is_forged(name) && !name.eq_ignore_ascii_case("cookie");
     let names: Vec<&str> = names.filter(is_allowed).collect();
     if names.is_empty() { None } else { HeaderValue::from_str(&names.join(", ")).ok() }
 }
@@ -152,9 +152,9 @@ fn basic(value: &HeaderValue) -> Option<Vec<u8>> {
     STANDARD.decode(rest.trim_ascii()).ok()
 }
 
-/// What we know of the client (RFC 7239, and what everybody reads instead).
-fn tell(headers: &mut HeaderMap, seen: &Seen<'_>) {
-    let Seen { arrival: Arrival { peer, scheme, .. }, host, prefix } = seen;
+/// Sets the forwarding headers: RFC 7239, and the older ones that most programs read.
+fn set_forwarded(headers: &mut HeaderMap, client: &ClientInfo<'_>) {
+    let ClientInfo { arrival: Arrival { peer, scheme, .. }, host, prefix } = client;
     let mut set = |name: HeaderName, value: &str| {
         if let Ok(value) = HeaderValue::from_str(value) {
             headers.insert(name, value);
@@ -177,35 +177,36 @@ fn tell(headers: &mut HeaderMap, seen: &Seen<'_>) {
     }
 }
 
-/// How an application's paths look from outside.
+/// The public URL of an application.
 #[derive(Debug, Clone)]
-pub(super) struct Outside {
+pub(super) struct PublicUrl {
     /// The host that the client named, with its port.
     pub(super) host: String,
-    /// In the path form: what stands before the application's paths.
+    /// In the path form: the prefix of the application's paths.
     pub(super) prefix: Option<String>,
-    /// Whether the application knows of the prefix.
+    /// Whether the application's paths already include the prefix.
     pub(super) keeps_prefix: bool,
 }
 
-/// An answer's headers as a client gets them.
-pub(super) fn to_client(headers: &mut HeaderMap, outside: &Outside, upgrade: Option<HeaderValue>) {
+/// Rewrites a response's headers for the client.
+pub(super) fn to_client(headers: &mut HeaderMap, outside: &PublicUrl, upgrade: Option<HeaderValue>) {
     let trailer = headers.remove(TRAILER);
     remove_hop_by_hop(headers);
     if let Some(trailer) = trailer {
         headers.insert(TRAILER, trailer);
     }
-    // Says where else this host is to be found, which is not the application's to say.
+    // Advertises another server for this host, which an application must not do.
     headers.remove(ALT_SVC);
     cookie::confine(headers, outside.prefix.as_deref());
     if let Some(prefix) = &outside.prefix {
         headers.remove(STRICT_TRANSPORT_SECURITY);
-        for name in OF_THE_ORIGIN {
+        for name in ORIGIN_WIDE {
             headers.remove(name);
         }
         if !outside.keeps_prefix {
             for name in [LOCATION, CONTENT_LOCATION] {
-                let moved = headers.get(&name).and_then(|value| located(value.to_str().ok()?, prefix, &outside.host));
+                let moved =
+                    headers.get(&name).and_then(|value| with_prefix(value.to_str().ok()?, prefix, &outside.host));
                 if let Some(value) = moved.and_then(|text| HeaderValue::from_str(&text).ok()) {
                     headers.insert(name, value);
                 }
@@ -217,8 +218,8 @@ pub(super) fn to_client(headers: &mut HeaderMap, outside: &Outside, upgrade: Opt
     }
 }
 
-/// A place that an application names, with the prefix; `None` if it is right as it is.
-fn located(value: &str, prefix: &str, host: &str) -> Option<String> {
+/// Returns an application's redirect target with the prefix; `None` if it needs no change.
+fn with_prefix(value: &str, prefix: &str, host: &str) -> Option<String> {
     let is_below = |path: &str| path.strip_prefix(prefix).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'));
     if value.starts_with('/') && !value.starts_with("//") {
         return (!is_below(value)).then(|| format!("{prefix}{value}"));
@@ -249,9 +250,9 @@ mod tests {
     }
 
     #[test]
-    fn an_application_is_told_the_truth_and_nothing_of_ours() {
+    fn forwarding_headers_are_replaced_and_credentials_removed() {
         let arrival = arrival();
-        let seen = Seen { arrival: &arrival, host: "80-a-t.localhost:7071", prefix: None };
+        let client = ClientInfo { arrival: &arrival, host: "80-a-t.localhost:7071", prefix: None };
         let mut headers = map(&[
             ("host", "other"),
             ("connection", "close, x-private"),
@@ -267,7 +268,7 @@ mod tests {
             ("te", "trailers, gzip"),
             ("accept", "*/*"),
         ]);
-        to_app(&mut headers, &seen, None);
+        to_app(&mut headers, &client, None);
         let mut found: Vec<(&str, &str)> =
             headers.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
         found.sort_unstable();
@@ -284,7 +285,7 @@ mod tests {
             ]
         );
         let mut headers = map(&[("authorization", "Basic YTpi"), ("cookie", "a=1")]);
-        to_app(&mut headers, &seen, None);
+        to_app(&mut headers, &client, None);
         assert_eq!(
             (&headers["authorization"], &headers["cookie"]),
             (&"Basic YTpi".parse().unwrap(), &"a=1".parse().unwrap())
@@ -298,9 +299,9 @@ mod tests {
     }
 
     #[test]
-    fn a_token_is_removed_in_every_spelling() {
+    fn token_is_removed_in_every_spelling() {
         let arrival = arrival();
-        let seen = Seen { arrival: &arrival, host: "h", prefix: None };
+        let client = ClientInfo { arrival: &arrival, host: "h", prefix: None };
         for (name, value) in [
             ("authorization", "Bearer atoll_root_secret"),
             ("authorization", "bearer\tatoll_root_secret"),
@@ -316,7 +317,7 @@ mod tests {
             ("cookie", concat!("a=1; token=", token!())),
         ] {
             let mut headers = map(&[(name, "Bearer their-own"), (name, value), ("accept", "*/*")]);
-            to_app(&mut headers, &seen, None);
+            to_app(&mut headers, &client, None);
             let leaked = headers.iter().any(|(_, value)| holds_token(value.as_bytes()));
             assert!(!leaked && headers.contains_key("accept"), "{name}: {value}");
             assert!(name != "authorization" || !headers.contains_key(name), "{value}");
@@ -326,7 +327,7 @@ mod tests {
     #[test]
     fn forwarding_headers_are_removed_in_every_spelling() {
         let arrival = arrival();
-        let seen = Seen { arrival: &arrival, host: "h", prefix: None };
+        let client = ClientInfo { arrival: &arrival, host: "h", prefix: None };
         let mut headers = map(&[
             ("x_forwarded_for", "6.6.6.6"),
             ("x-forwarded_for", "6.6.6.6"),
@@ -343,7 +344,7 @@ mod tests {
             ("trailer", "X-Real-Ip,X-More"),
             ("user_id", "7"),
         ]);
-        to_app(&mut headers, &seen, None);
+        to_app(&mut headers, &client, None);
         let mut found: Vec<&str> = headers.keys().map(HeaderName::as_str).collect();
         found.sort_unstable();
         let ours =
@@ -356,7 +357,7 @@ mod tests {
     }
 
     #[test]
-    fn places_lie_below_the_prefix() {
+    fn redirect_targets_get_the_prefix() {
         for (given, moved) in [
             ("/login", Some("/preview/x/login")),
             ("/", Some("/preview/x/")),
@@ -370,12 +371,12 @@ mod tests {
             ("https://elsewhere.org/a", None),
             ("javascript://h:1/a", None),
         ] {
-            assert_eq!(located(given, "/preview/x", "h:1").as_deref(), moved, "{given}");
+            assert_eq!(with_prefix(given, "/preview/x", "h:1").as_deref(), moved, "{given}");
         }
     }
 
     #[test]
-    fn an_answer_reaches_no_further_than_its_preview() {
+    fn response_headers_are_confined_to_the_preview() {
         let answer = &[
             ("connection", "close"),
             ("location", "/a"),
@@ -385,7 +386,7 @@ mod tests {
             ("trailer", "x-sum"),
         ];
         let mut at_host = map(answer);
-        let mut outside = Outside { host: "h:1".to_owned(), prefix: None, keeps_prefix: false };
+        let mut outside = PublicUrl { host: "h:1".to_owned(), prefix: None, keeps_prefix: false };
         to_client(&mut at_host, &outside, None);
         assert_eq!(at_host["location"], "/a");
         assert!(at_host.contains_key("service-worker-allowed") && at_host.contains_key("trailer"));

@@ -1,7 +1,7 @@
-//! Signed links: what lets a browser into a private preview for a while, and the key that signs them.
+//! Signed links, which grant browsers temporary access to a private preview, and their signing key.
 //!
-//! A signature is over the sandbox, the port, the token of the moment and the time at which it ends; so it is good for
-//! one preview, and a rotated token ends it. Nothing is kept of a link.
+//! A signature covers the sandbox, the port, the current token and the expiry time; so it is valid for one preview,
+//! and rotating the token revokes it. Links are not stored.
 
 use std::fs::File;
 use std::io::{self, Read, Write};
@@ -14,32 +14,32 @@ use ring::hmac;
 use super::address::Label;
 use crate::Error;
 
-/// Bytes of the key: as many as the digest has.
+/// Length of the key: that of the digest.
 const KEY_BYTES: usize = 32;
 
-/// The parameter of a URL that holds a signature.
+/// The query parameter that holds the signature.
 pub(crate) const PARAMETER: &str = "atoll_link";
 
-/// Signs and checks.
+/// Signs and verifies links.
 #[derive(Debug)]
 pub(crate) struct Signer(hmac::Key);
 
 impl Signer {
-    /// The key is made at the first start and kept, so that links outlive the server.
+    /// Loads the key. Generates it at the first start, so that links outlive the server process.
     pub(crate) fn load(path: &Path) -> Result<Self, Error> {
         let key = read(path).or_else(|_| make(path));
-        let key = key.map_err(|error| Error::internal(&format!("make {}", path.display()), error))?;
+        let key = key.map_err(|error| Error::internal(&format!("create {}", path.display()), error))?;
         Ok(Self(hmac::Key::new(hmac::HMAC_SHA256, &key)))
     }
 
-    /// `<time>.<signature>`.
+    /// Returns `<expiry>.<signature>`.
     pub(crate) fn sign(&self, label: &Label, expires: Timestamp) -> String {
         let tag = hmac::sign(&self.0, &message(label, expires.as_millis()));
         let hex: String = tag.as_ref().iter().map(|byte| format!("{byte:02x}")).collect();
         format!("{}.{hex}", expires.as_millis())
     }
 
-    /// When it ends, if it is ours, for this preview, and not over. In the same time wherever it differs.
+    /// Verifies a signature in constant time. Returns its expiry if it is valid for this preview and has not expired.
     pub(crate) fn check(&self, label: &Label, signed: &str, now: Timestamp) -> Option<Timestamp> {
         let (time, hex) = signed.split_once('.')?;
         let expires: u64 = time.parse().ok()?;
@@ -67,7 +67,7 @@ fn read(path: &Path) -> io::Result<Vec<u8>> {
     if key.len() == KEY_BYTES { Ok(key) } else { Err(io::ErrorKind::InvalidData.into()) }
 }
 
-/// Whole or not at all.
+/// Generates the key. Renamed into place, so that the file is never incomplete.
 fn make(path: &Path) -> io::Result<Vec<u8>> {
     let mut key = vec![0; KEY_BYTES];
     rustix::rand::getrandom(&mut key, rustix::rand::GetRandomFlags::empty())?;
@@ -80,7 +80,7 @@ fn make(path: &Path) -> io::Result<Vec<u8>> {
     Ok(key)
 }
 
-/// A query without our parameter, and what that was.
+/// Splits a query into the value of our parameter and the rest.
 pub(super) fn take(query: &str) -> (Option<String>, Option<String>) {
     let mut signed = None;
     let left: Vec<&str> = query
@@ -102,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_link_is_for_one_preview_and_a_while() {
+    fn link_is_valid_for_one_preview_until_it_expires() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("key");
         let signer = Signer::load(&path).unwrap();
@@ -110,7 +110,7 @@ mod tests {
         let label = Label::parse("80-box-token").unwrap();
         let signed = signer.sign(&label, at(1000));
         assert_eq!(signer.check(&label, &signed, at(999)), Some(at(1000)));
-        assert_eq!(signer.check(&label, &signed, at(1000)), None, "over");
+        assert_eq!(signer.check(&label, &signed, at(1000)), None, "expired");
         for other in ["81-box-token", "80-other-token", "80-box-rotated"] {
             assert_eq!(signer.check(&Label::parse(other).unwrap(), &signed, at(0)), None, "{other}");
         }
@@ -118,13 +118,13 @@ mod tests {
             assert_eq!(signer.check(&label, forged, at(0)), None, "{forged}");
         }
         let again = Signer::load(&path).unwrap();
-        assert!(again.check(&label, &signed, at(0)).is_some(), "the key is kept");
+        assert!(again.check(&label, &signed, at(0)).is_some(), "the key is persistent");
         let other = Signer::load(&dir.path().join("other")).unwrap();
-        assert!(other.check(&label, &signed, at(0)).is_none(), "another server's is not good here");
+        assert!(other.check(&label, &signed, at(0)).is_none(), "another server's key");
     }
 
     #[test]
-    fn a_link_is_taken_out_of_a_query() {
+    fn link_is_removed_from_the_query() {
         let text = |one: &str| Some(one.to_owned());
         assert_eq!(take("a=1&atoll_link=x&b=2"), (text("x"), text("a=1&b=2")));
         assert_eq!(take("atoll_link=x"), (text("x"), None));

@@ -1,25 +1,26 @@
-//! Previews: what listens inside a sandbox, seen from outside.
+//! Previews: HTTP access to ports inside a sandbox.
 //!
-//! Previews have listeners of their own. On those, every request is for a preview, whatever it says of itself; on the
-//! API's none is. So there is no host name, path or trick by which one leads to the other.
+//! Previews have their own listeners. On those, every request is for a preview, regardless of its content; on the
+//! API's listeners, none is. So no host name or path can lead from one to the other.
 //!
-//! How the parts meet: `address` reads which preview is meant, `access` says who may, `pass` and `tunnel` carry requests
-//! to the program inside over connections that `apps` keeps, `gate` and `interim` see to what is said before an answer,
-//! `headers` and `cookie` say what goes through, `page` tells what went wrong. `exposure` is what is kept of an exposed port, `link` signs.
+//! Module map: `address` parses which preview a request is for, `access` checks permission, `proxy` and `tunnel`
+//! forward requests to the program over the connections of `pools`, `expect_continue` and `informational` handle
+//! responses before the final one, `headers` and `cookie` rewrite headers, `page` renders errors. `exposure` is the
+//! persisted settings of a port, `link` signs links.
 
 mod access;
 mod address;
-mod apps;
+mod config;
 mod cookie;
+mod expect_continue;
 mod exposure;
-mod gate;
+mod exposure_watch;
 mod headers;
-mod interim;
+mod informational;
 mod link;
 mod page;
-mod pass;
-mod shown;
-mod site;
+mod pools;
+mod proxy;
 mod tunnel;
 
 use std::time::Instant;
@@ -36,38 +37,38 @@ pub(crate) use access::linked;
 pub use address::Domain;
 pub(crate) use address::Label;
 use address::{bare_host, split_path};
-pub(crate) use apps::Apps;
+pub(crate) use config::{PreviewConfig, is_preview_host};
 pub(crate) use exposure::{Exposure, Exposures, expose, rotate};
+pub(crate) use exposure_watch::ExposureWatch;
 pub(crate) use headers::Arrival;
-pub(crate) use interim::Interjecting;
+pub(crate) use informational::InformationalStream;
 pub(crate) use link::Signer;
-pub(crate) use shown::Shown;
-pub(crate) use site::{Site, is_preview_host};
+pub(crate) use pools::AppPools;
 pub(crate) use tunnel::connect;
 
 use crate::Error;
 use crate::app::App;
-use crate::fleet::Handle;
 use crate::metrics::Kind;
+use crate::sandboxes::SandboxHandle;
 
-/// What a request is for, as it says.
+/// The preview that a request is for, and how the client named it.
 #[derive(Debug)]
-struct Where {
+struct Target {
     label: Label,
-    /// The host that was named, with its port.
+    /// The host that the client named, with its port.
     host: String,
     scheme: &'static str,
-    /// In the path form: what stands before the application's paths, without a slash behind.
+    /// In the path form: the prefix of the application's paths, without a trailing slash.
     prefix: Option<String>,
-    /// Path and query as the client has them, without a link.
-    place: String,
+    /// The client's path and query, without the link parameter.
+    path_and_query: String,
     /// The same without the prefix.
     inner: String,
-    /// A signature that came with it.
+    /// The value of the link parameter.
     link: Option<String>,
 }
 
-/// Answers a request that came in where previews are.
+/// Responds to a request on a preview listener.
 pub(crate) async fn serve(app: &App, arrival: Arrival, request: Request) -> Response {
     let began = Instant::now();
     let as_page = page::is_wanted(request.headers());
@@ -75,47 +76,60 @@ pub(crate) async fn serve(app: &App, arrival: Arrival, request: Request) -> Resp
     let response = answer(app, arrival, request).await.unwrap_or_else(|error| page::answer(error, as_page));
     let (took, status) = (began.elapsed(), response.status().as_u16());
     app.metrics.answered(Kind::Preview, status, took);
-    // Neither the host nor the path: both hold a token.
+    // Logs neither the host nor the path: both contain a token.
     tracing::debug!(%method, status, took_us = took.as_micros(), "previewed");
     response
 }
 
 async fn answer(app: &App, arrival: Arrival, mut request: Request) -> Result<Response, Error> {
-    // Over HTTP/2, a WebSocket is asked for by it (RFC 8441).
+    // Over HTTP/2, CONNECT with a protocol opens a WebSocket (RFC 8441).
     if request.method() == Method::CONNECT && request.extensions().get::<Protocol>().is_none() {
         return Err(Error::MethodNotAllowed { method: "CONNECT".to_owned() });
     }
     let host = host(&request)?;
-    let Some(at) = find(&app.preview, &request, host.clone(), arrival.scheme) else {
-        return strayed(&app.preview, &request, &host).ok_or(Error::PreviewNotFound);
+    let Some(target) = find(&app.preview, &request, host.clone(), arrival.scheme) else {
+        return redirect_by_referer(&app.preview, &request, &host).ok_or(Error::PreviewNotFound);
     };
-    let (handle, exposure) = access::find(app, &at.label)?;
-    let lease = match access::check(app, &at, &exposure, &request)? {
-        Access::Granted(lease) => lease.while_shown(Shown::new(handle.exposed.clone(), at.label.port, &exposure)),
+    let (handle, exposure) = access::find(app, &target.label)?;
+    let lease = match access::check(app, &target, &exposure, &request)? {
+        Access::Granted(lease) => {
+            lease.while_shown(ExposureWatch::new(handle.exposed.clone(), target.label.port, &exposure))
+        }
         Access::Moved(response) => return Ok(response),
     };
-    if at.inner.is_empty() || at.inner.starts_with('?') {
-        return Ok(redirect(&at.place.replacen(&prefix_of(&at), &format!("{}/", prefix_of(&at)), 1)));
+    if target.inner.is_empty() || target.inner.starts_with('?') {
+        return Ok(redirect(&target.path_and_query.replacen(
+            &prefix_of(&target),
+            &format!("{}/", prefix_of(&target)),
+            1,
+        )));
     }
     let version = std::mem::replace(request.version_mut(), Version::HTTP_11);
-    let way =
-        pass::Way { app, at: &at, exposure: &exposure, handle: &handle, version, arrival: &arrival, lease: &lease };
+    let upstream = proxy::Upstream {
+        app,
+        target: &target,
+        exposure: &exposure,
+        handle: &handle,
+        version,
+        arrival: &arrival,
+        lease: &lease,
+    };
     tokio::select! {
         biased;
-        passed = pass::pass(&way, request) => passed.map(|response| lease.bound(response)),
-        // The program may have got the request: 404 would say that it did not.
-        () = lease.clone().ended() => Err(match access::find(app, &at.label) {
+        passed = proxy::forward(&upstream, request) => passed.map(|response| lease.bound(response)),
+        // The program may have received the request, so 404 would be wrong.
+        () = lease.clone().ended() => Err(match access::find(app, &target.label) {
             Ok(_) => Error::PreviewClosed,
-            Err(_) => Error::PreviewBroken { port: at.label.port },
+            Err(_) => Error::PreviewBroken { port: target.label.port },
         }),
     }
 }
 
-fn prefix_of(at: &Where) -> String {
-    at.prefix.clone().unwrap_or_default()
+fn prefix_of(target: &Target) -> String {
+    target.prefix.clone().unwrap_or_default()
 }
 
-/// The host that a request names, in one way only: what is said twice is said the same.
+/// Returns the host that a request names. The header and the URI must agree.
 fn host(request: &Request) -> Result<String, Error> {
     let wrong = || Error::invalid("the request names no host, or more than one");
     let mut named = request.headers().get_all(HOST).iter();
@@ -132,11 +146,11 @@ fn host(request: &Request) -> Result<String, Error> {
     bare_host(host).map(|_| host.to_ascii_lowercase()).ok_or_else(wrong)
 }
 
-/// Which preview is meant; `None` if none can be.
-fn find(site: &Site, request: &Request, host: String, scheme: &'static str) -> Option<Where> {
+/// Returns the preview that a request is for; `None` if it names none.
+fn find(config: &PreviewConfig, request: &Request, host: String, scheme: &'static str) -> Option<Target> {
     let bare = bare_host(&host)?;
     let path = request.uri().path();
-    let (label, prefix, inner) = match site.domain.label_of(&bare) {
+    let (label, prefix, inner) = match config.domain.label_of(&bare) {
         Some(label) => (Label::parse(label)?, None, path),
         None => {
             let (label, rest) = split_path(path)?;
@@ -150,13 +164,13 @@ fn find(site: &Site, request: &Request, host: String, scheme: &'static str) -> O
         Some(query) => format!("{path}?{query}"),
         None => path.to_owned(),
     };
-    Some(Where { host, scheme, prefix, place: with_query(path), inner: with_query(inner), link, label })
+    Some(Target { host, scheme, prefix, path_and_query: with_query(path), inner: with_query(inner), link, label })
 }
 
-/// An application that is seen below a path may still name places from the root. By the page that asks it is known which
-/// one is meant.
-fn strayed(site: &Site, request: &Request, host: &str) -> Option<Response> {
-    if site.domain.label_of(&bare_host(host)?).is_some() || !matches!(*request.method(), Method::GET | Method::HEAD) {
+/// Redirects requests of an application in the path form that uses absolute paths. The referring page shows which
+/// preview is meant.
+fn redirect_by_referer(config: &PreviewConfig, request: &Request, host: &str) -> Option<Response> {
+    if config.domain.label_of(&bare_host(host)?).is_some() || !matches!(*request.method(), Method::GET | Method::HEAD) {
         return None;
     }
     let from = referring_path(request.headers(), host)?;
@@ -166,7 +180,7 @@ fn strayed(site: &Site, request: &Request, host: &str) -> Option<Response> {
     Some(redirect(&format!("{}{label}{place}", address::PATH)))
 }
 
-/// The path of the page that asks, if it is one of this host.
+/// Returns the path of the referring page, if it is on this host.
 fn referring_path(headers: &HeaderMap, host: &str) -> Option<String> {
     let referer = headers.get(REFERER)?.to_str().ok()?;
     let (_, rest) = referer.split_once("://")?;
@@ -174,7 +188,7 @@ fn referring_path(headers: &HeaderMap, host: &str) -> Option<String> {
     rest[..at].eq_ignore_ascii_case(host).then(|| rest[at..].to_owned())
 }
 
-/// The same request there.
+/// Redirects the same request to another path.
 fn redirect(place: &str) -> Response {
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::TEMPORARY_REDIRECT;
@@ -184,8 +198,8 @@ fn redirect(place: &str) -> Response {
     response
 }
 
-impl Handle {
-    /// How a port is exposed.
+impl SandboxHandle {
+    /// Returns the settings of an exposed port.
     fn exposure(&self, port: u16) -> Option<Exposure> {
         self.exposed.borrow().get(&port).cloned()
     }

@@ -1,4 +1,4 @@
-//! What is told instead of an application's answer: a page for people, the one error shape for programs.
+//! Renders errors of previews: HTML for browsers, an API error for programs.
 
 use axum::response::{IntoResponse, Response};
 use hyper::HeaderMap;
@@ -8,10 +8,10 @@ use hyper::header::{
 
 use crate::Error;
 
-/// What the page may do: nothing.
+/// Content security policy of the page: allows nothing but its style.
 const POLICY: &str = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors *";
 
-/// Whether a page is wanted: browsers say so.
+/// Whether the client accepts HTML, as browsers do.
 pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     let values = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
     values.flat_map(|value| value.split(',')).any(|kind| {
@@ -20,11 +20,11 @@ pub(super) fn is_wanted(headers: &HeaderMap) -> bool {
     })
 }
 
-/// An error as an answer.
+/// Renders an error.
 pub(super) fn answer(error: Error, as_page: bool) -> Response {
     let page = as_page.then(|| html(&error));
     let mut response = error.into_response();
-    // A server that is not up yet, a token that is rotated: none of this may be remembered.
+    // Errors must not be cached: a server may not be up yet, or a token may be rotated.
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     response.headers_mut().insert(X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     if let Some(page) = page {
@@ -71,7 +71,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn browsers_get_a_page_and_programs_get_json() {
+    fn errors_are_html_for_browsers_and_json_for_programs() {
         let accepts = |text: &'static str| {
             let mut headers = HeaderMap::new();
             headers.insert(ACCEPT, HeaderValue::from_static(text));

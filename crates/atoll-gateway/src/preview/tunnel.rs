@@ -1,10 +1,10 @@
-//! Connections that become something else than HTTP: WebSockets through a preview, and raw TCP for who has a token. One
-//! connection inside for each, and bytes both ways until both halves have ended.
+//! Upgraded connections: WebSockets through a preview, and raw TCP for clients with a token. Each has its own
+//! connection to the port; bytes are copied in both directions until both sides have ended.
 
 use std::io;
 use std::sync::Arc;
 
-use atoll_http::Slipway;
+use atoll_http::SpliceStream;
 use atoll_protocol::SandboxName;
 use axum::body::Body;
 use axum::extract::Request;
@@ -17,53 +17,53 @@ use hyper_util::rt::TokioIo;
 use tokio::io::{AsyncWriteExt, copy_bidirectional_with_sizes};
 
 use super::headers::to_client;
-use super::pass::Way;
+use super::proxy::Upstream;
 use crate::Error;
 use crate::app::{App, Closing};
 use crate::auth::Caller;
-use crate::fleet::Need;
 use crate::metrics::While;
-use crate::placement::{DialError, Inside, Promise};
-use crate::proxy::{Change, Held, headers};
+use crate::placement::{BoxFuture, DialError, PortStream};
+use crate::proxy::{RequestGuard, UpgradeRequest, headers};
+use crate::sandboxes::Need;
 
-/// What is read at once in each direction. A connection that stalls holds two of them.
+/// Buffer size per direction. A stalled connection holds two buffers.
 const PIECE: usize = 64 * 1024;
 
-/// Asks the program to change over; if it does not, its answer is passed on as it is.
+/// Requests the upgrade from the program. If the program declines, its response is forwarded.
 pub(super) async fn open(
-    way: &Way<'_>,
-    inside: Inside,
+    upstream: &Upstream<'_>,
+    inside: PortStream,
     mut request: Request,
-    change: Change,
-    held: Held,
+    upgrade: UpgradeRequest,
+    guard: RequestGuard,
 ) -> Result<Response, Error> {
-    let broke = |error: hyper::Error| way.broke(&error);
+    let broken = |error: hyper::Error| upstream.broken(&error);
     let handshake = hyper::client::conn::http1::handshake(TokioIo::new(inside)).await;
-    let (mut sender, connection) = handshake.map_err(broke)?;
+    let (mut sender, connection) = handshake.map_err(broken)?;
     tokio::spawn(connection.with_upgrades());
     let ours = hyper::upgrade::on(&mut request);
-    let mut response = sender.send_request(request).await.map_err(broke)?;
+    let mut response = sender.send_request(request).await.map_err(broken)?;
     if response.status() != StatusCode::SWITCHING_PROTOCOLS {
-        to_client(response.headers_mut(), &way.outside(), None);
+        to_client(response.headers_mut(), &upstream.public_url(), None);
         return Ok(response.map(Body::new));
     }
     let theirs = hyper::upgrade::on(&mut response);
-    let (app, closing) = (way.app.clone(), way.app.closing(way.lease));
+    let (app, closing) = (upstream.app.clone(), upstream.app.closing(upstream.lease));
     tokio::spawn(async move {
         if let Ok(theirs) = theirs.await
-            && let Ok(Parts { io, read_buf, .. }) = theirs.downcast::<TokioIo<Inside>>()
+            && let Ok(Parts { io, read_buf, .. }) = theirs.downcast::<TokioIo<PortStream>>()
         {
             carry(&app, ours, io.into_inner(), read_buf, closing).await;
         }
-        drop(held);
+        drop(guard);
     });
-    let protocol = change.kept(headers::upgrade(response.headers()));
-    to_client(response.headers_mut(), &way.outside(), protocol);
-    change.told(&mut response);
+    let protocol = upgrade.response_protocol(headers::upgrade(response.headers()));
+    to_client(response.headers_mut(), &upstream.public_url(), protocol);
+    upgrade.accept(&mut response);
     Ok(response.map(|_| Body::empty()))
 }
 
-/// A connection to a port, as what it is, for a caller who may. Starts a sandbox that sleeps.
+/// Opens a raw TCP connection to a port, for an authorized caller. Starts a stopped sandbox.
 pub(crate) async fn connect(
     app: &App,
     caller: &Caller,
@@ -71,17 +71,17 @@ pub(crate) async fn connect(
     port: u16,
     mut request: Request,
 ) -> Result<Response, Error> {
-    let asked = headers::upgrade(request.headers());
-    if !asked.is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(b"tcp")) {
+    let requested = headers::upgrade(request.headers());
+    if !requested.is_some_and(|protocol| protocol.as_bytes().eq_ignore_ascii_case(b"tcp")) {
         return Err(Error::UpgradeRequired { to: "tcp" });
     }
-    let handle = app.fleet.get(name)?;
-    let place = handle.apps.place()?;
-    let held = Held::new(handle.enter(), Some(place));
+    let handle = app.sandboxes.get(name)?;
+    let permit = handle.app_pools.permit()?;
+    let guard = RequestGuard::new(handle.enter(), Some(permit));
     let agent = handle.reach(name, Need::Run).await?;
-    let placement = &app.fleet.ground().placement;
+    let placement = &app.sandboxes.services().placement;
     let inside = match placement.dial(&agent, port).await {
-        // Nothing was sent yet, so it is safe to try a second time.
+        // Retried once, which is safe: nothing was sent yet.
         Err(DialError::Unreachable(_)) => placement.dial(&handle.reach_again(name, agent).await?, port).await,
         dialled => dialled,
     };
@@ -95,7 +95,7 @@ pub(crate) async fn connect(
     let (app, closing) = (app.clone(), app.closing(caller.lease()));
     tokio::spawn(async move {
         carry(&app, ours, inside, Bytes::new(), closing).await;
-        drop(held);
+        drop(guard);
     });
     let mut response = Response::new(Body::empty());
     *response.status_mut() = StatusCode::SWITCHING_PROTOCOLS;
@@ -104,9 +104,10 @@ pub(crate) async fn connect(
     Ok(response)
 }
 
-/// Copies bytes both ways until both sides have ended, one breaks, the server drains, or the credential ends. A break on one
-/// side is a reset on the other, and so is a revoked credential: neither side must take it for the end of the data.
-async fn carry(app: &App, ours: OnUpgrade, mut inside: Inside, first: Bytes, closing: Promise<'static, Closing>) {
+/// Copies bytes in both directions until both sides have ended, one fails, the server drains, or the credential ends.
+/// A failure on one side resets the other, and so does a revoked credential: neither side must take it for the end of
+/// the data.
+async fn carry(app: &App, ours: OnUpgrade, mut inside: PortStream, first: Bytes, closing: BoxFuture<'static, Closing>) {
     let metrics = Arc::clone(&app.metrics);
     let _open = While::new(&metrics.tunnels);
     let Ok(ours) = ours.await else { return inside.abort() };
@@ -127,10 +128,10 @@ async fn carry(app: &App, ours: OnUpgrade, mut inside: Inside, first: Bytes, clo
     }
 }
 
-/// A plain TCP client is told by a reset; others see that the connection is over.
+/// Resets the connection of a plain TCP client. Other clients see the connection close.
 fn abort_client(ours: hyper::upgrade::Upgraded) {
-    let plain = hyper_util::server::conn::auto::upgrade::downcast::<TokioIo<Slipway>>(ours);
-    // Who comes to a preview gets its end without a word: a WebSocket has words of its own.
+    let plain = hyper_util::server::conn::auto::upgrade::downcast::<TokioIo<SpliceStream>>(ours);
+    // A preview's client sees the connection close: WebSockets have their own close frames.
     if let Ok(parts) = plain {
         // Closing without lingering is a reset (tcp(7)).
         rustix::net::sockopt::set_socket_linger(parts.io.inner().stream(), Some(std::time::Duration::ZERO)).ok();

@@ -1,4 +1,4 @@
-//! An agent's answer on its way to a client: passed on as it comes, and counted as a use of the sandbox until it ends.
+//! The body of a response on its way from an agent to the client. The sandbox counts as in use until it ends.
 
 use std::pin::Pin;
 use std::sync::Arc;
@@ -8,59 +8,59 @@ use bytes::Bytes;
 use hyper::body::{Body, Frame, Incoming, SizeHint};
 use tokio::sync::OwnedSemaphorePermit;
 
-use crate::fleet::InUse;
-use crate::lines::{Line, Lines};
-use crate::placement::{Agent, Promise};
+use crate::agent_pool::{Pool, PooledConn};
+use crate::placement::{Agent, BoxFuture};
+use crate::sandboxes::InUse;
 
-/// What a request holds until its answer has ended: the sandbox is in use, and a place is taken.
+/// What a request holds until its response has ended: a use of the sandbox, and a permit if requests are limited.
 #[derive(Debug)]
-pub(crate) struct Held {
+pub(crate) struct RequestGuard {
     _in_use: InUse,
-    _place: Option<OwnedSemaphorePermit>,
+    _permit: Option<OwnedSemaphorePermit>,
 }
 
-impl Held {
-    pub(crate) fn new(in_use: InUse, place: Option<OwnedSemaphorePermit>) -> Self {
-        Self { _in_use: in_use, _place: place }
+impl RequestGuard {
+    pub(crate) fn new(in_use: InUse, permit: Option<OwnedSemaphorePermit>) -> Self {
+        Self { _in_use: in_use, _permit: permit }
     }
 }
 
-/// See the module.
-pub(crate) struct Passing {
+/// A response body that is forwarded frame by frame, and returns its connection to the pool at the end.
+pub(crate) struct ForwardedBody {
     body: Incoming,
-    /// Until the answer has ended: who goes away before that takes it along.
-    line: Option<Line>,
-    lines: Arc<Lines>,
+    /// Present until the response has ended. Dropping it early closes the connection.
+    conn: Option<PooledConn>,
+    pool: Arc<Pool>,
     agent: Agent,
-    _held: Held,
-    /// For a stream without end: ready when the server is about to end.
-    until: Option<Promise<'static, ()>>,
+    _guard: RequestGuard,
+    /// For endless streams: completes when the server shuts down.
+    until: Option<BoxFuture<'static, ()>>,
 }
 
-impl Passing {
-    pub(crate) fn new(body: Incoming, line: Line, lines: Arc<Lines>, agent: Agent, held: Held) -> Self {
-        let mut passing = Self { body, line: Some(line), lines, agent, _held: held, until: None };
+impl ForwardedBody {
+    pub(crate) fn new(body: Incoming, conn: PooledConn, pool: Arc<Pool>, agent: Agent, guard: RequestGuard) -> Self {
+        let mut passing = Self { body, conn: Some(conn), pool, agent, _guard: guard, until: None };
         if passing.body.is_end_stream() {
-            passing.let_go();
+            passing.release();
         }
         passing
     }
 
-    /// Ends at the latest when this is ready.
-    pub(crate) fn until(mut self, until: Option<Promise<'static, ()>>) -> Self {
+    /// Ends the body when `until` completes, at the latest.
+    pub(crate) fn until(mut self, until: Option<BoxFuture<'static, ()>>) -> Self {
         self.until = until;
         self
     }
 
-    /// With the last byte the line is free for the next request.
-    fn let_go(&mut self) {
-        if let Some(line) = self.line.take() {
-            self.lines.give_back(line, self.agent.clone());
+    /// Returns the connection to the pool.
+    fn release(&mut self) {
+        if let Some(conn) = self.conn.take() {
+            self.pool.checkin(conn, self.agent.clone());
         }
     }
 }
 
-impl Body for Passing {
+impl Body for ForwardedBody {
     type Data = Bytes;
     type Error = hyper::Error;
 
@@ -69,15 +69,15 @@ impl Body for Passing {
         context: &mut Context<'_>,
     ) -> Poll<Option<Result<Frame<Bytes>, hyper::Error>>> {
         let this = &mut *self;
-        let Some(line) = &mut this.line else { return Poll::Ready(None) };
-        if let Poll::Ready(frame) = line.frame(&mut this.body, context) {
-            // One of unknown length ends with nothing behind its last frame.
+        let Some(conn) = &mut this.conn else { return Poll::Ready(None) };
+        if let Poll::Ready(frame) = conn.frame(&mut this.body, context) {
+            // A body of unknown length may end without a frame after its last one.
             if frame.is_none() || this.body.is_end_stream() {
-                this.let_go();
+                this.release();
             }
             return Poll::Ready(frame);
         }
-        // What there is goes out first. A client that follows comes back and goes on by its cursor.
+        // Available frames go first. A client that follows a log reconnects and continues from its cursor.
         match &mut this.until {
             Some(until) => {
                 ready!(until.as_mut().poll(context));

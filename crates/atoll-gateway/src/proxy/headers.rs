@@ -1,5 +1,5 @@
-//! Which headers go through to an agent and back: all but those that belong to one connection, those that say who
-//! asked, and those with which a client could pretend to be somebody's proxy.
+//! The headers that are forwarded to an agent and back: all except hop-by-hop headers, credentials, and headers by
+//! which a client could pose as a proxy.
 
 use hyper::HeaderMap;
 use hyper::header::{
@@ -7,22 +7,22 @@ use hyper::header::{
     PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE,
 };
 
-/// The one protocol that is changed to.
+/// The only protocol to which connections are upgraded.
 pub(super) const WEBSOCKET: HeaderValue = HeaderValue::from_static("websocket");
 
-/// Of one connection only (RFC 9110, 7.6.1), beside those that `Connection` names.
+/// Hop-by-hop headers (RFC 9110, 7.6.1), in addition to those that `Connection` names.
 const HOP_BY_HOP: [HeaderName; 7] =
     [CONNECTION, PROXY_AUTHENTICATE, PROXY_AUTHORIZATION, TE, TRAILER, TRANSFER_ENCODING, UPGRADE];
 
-/// The same for HTTP/1.0.
-const OF_OLD: [&str; 2] = ["keep-alive", "proxy-connection"];
+/// Hop-by-hop headers of HTTP/1.0.
+const HOP_BY_HOP_HTTP10: [&str; 2] = ["keep-alive", "proxy-connection"];
 
-/// What only we may say to an agent.
+/// Headers that only the gateway may send to an agent.
 const OURS: [HeaderName; 4] = [AUTHORIZATION, FORWARDED, EXPECT, HOST];
 const OUR_PREFIXES: [&str; 2] = ["x-forwarded-", "x-atoll-"];
 const OUR_NAMES: [&str; 3] = ["x-real-ip", "keep-alive", "proxy-connection"];
 
-/// The protocol that a client wants to change to, if it does.
+/// Returns the protocol to which the client wants to upgrade, if any.
 pub(crate) fn upgrade(headers: &HeaderMap) -> Option<HeaderValue> {
     let wants = connection_names(headers).any(|name| name.eq_ignore_ascii_case("upgrade"));
     headers.get(UPGRADE).filter(|_| wants).cloned()
@@ -33,7 +33,7 @@ fn connection_names(headers: &HeaderMap) -> impl Iterator<Item = &str> {
     values.flat_map(|value| value.split(',')).map(str::trim)
 }
 
-/// A request's headers as an agent gets them.
+/// Rewrites a request's headers for the agent.
 pub(super) fn to_agent(headers: &mut HeaderMap, upgrade: Option<HeaderValue>) {
     remove_hop_by_hop(headers);
     for name in OURS {
@@ -49,7 +49,7 @@ pub(super) fn to_agent(headers: &mut HeaderMap, upgrade: Option<HeaderValue>) {
     }
 }
 
-/// An answer's headers as a client gets them.
+/// Rewrites a response's headers for the client.
 pub(super) fn to_client(headers: &mut HeaderMap, upgrade: Option<HeaderValue>) {
     remove_hop_by_hop(headers);
     if let Some(protocol) = upgrade {
@@ -57,7 +57,7 @@ pub(super) fn to_client(headers: &mut HeaderMap, upgrade: Option<HeaderValue>) {
     }
 }
 
-/// For who came without asking for a WebSocket where one is (RFC 9110, 15.5.22).
+/// Adds the headers of 426 Upgrade Required (RFC 9110, 15.5.22).
 pub(super) fn want_upgrade(headers: &mut HeaderMap) {
     set_upgrade(headers, WEBSOCKET);
 }
@@ -66,9 +66,9 @@ fn is_ours(name: &HeaderName) -> bool {
     OUR_NAMES.contains(&name.as_str()) || OUR_PREFIXES.iter().any(|prefix| name.as_str().starts_with(prefix))
 }
 
-/// Whether a header belongs to one connection only.
+/// Whether a header is hop-by-hop.
 pub(crate) fn is_hop_by_hop(name: &str) -> bool {
-    HOP_BY_HOP.iter().any(|known| known == name) || OF_OLD.contains(&name)
+    HOP_BY_HOP.iter().any(|known| known == name) || HOP_BY_HOP_HTTP10.contains(&name)
 }
 
 pub(crate) fn set_upgrade(headers: &mut HeaderMap, protocol: HeaderValue) {
@@ -84,7 +84,7 @@ pub(crate) fn remove_hop_by_hop(headers: &mut HeaderMap) {
     for name in HOP_BY_HOP {
         headers.remove(name);
     }
-    for name in OF_OLD {
+    for name in HOP_BY_HOP_HTTP10 {
         headers.remove(name);
     }
 }
@@ -99,7 +99,7 @@ mod tests {
     }
 
     #[test]
-    fn an_agent_hears_nothing_that_a_client_pretends() {
+    fn credentials_and_forged_headers_are_removed() {
         let mut headers = map(&[
             ("authorization", "Bearer secret"),
             ("connection", "keep-alive, x-private"),
@@ -120,7 +120,7 @@ mod tests {
     }
 
     #[test]
-    fn an_upgrade_goes_through_only_if_it_is_one() {
+    fn upgrade_needs_both_headers() {
         let mut headers = map(&[("connection", "Upgrade"), ("upgrade", "websocket"), ("sec-websocket-key", "k")]);
         let protocol = upgrade(&headers);
         assert_eq!(protocol, Some(HeaderValue::from_static("websocket")));

@@ -1,7 +1,7 @@
-//! The way to an agent: requests, answers, streams and WebSockets go through as they are, nothing is collected.
+//! Forwards requests, responses, streams and WebSockets to agents without buffering them.
 //!
-//! A request has a line to the agent for itself, new or kept from an earlier one, so that a client that goes away takes
-//! exactly its own line with it, and the agent knows. It decides nothing about who may: that is done before.
+//! Each request has a connection to the agent for itself, new or pooled, so that a disconnecting client closes exactly
+//! its own connection and the agent notices. Authorization happens before, not here.
 
 mod body;
 pub(crate) mod headers;
@@ -10,7 +10,7 @@ mod tunnel;
 
 use std::sync::Arc;
 
-use atoll_http::{LARGE_UP, Passage};
+use atoll_http::{SPLICE_REQUEST_MIN, SpliceHandle};
 use atoll_protocol::{SandboxName, Verb};
 use axum::body::{Body, HttpBody};
 use axum::extract::Request;
@@ -18,31 +18,31 @@ use axum::response::Response;
 use hyper::header::CONTENT_TYPE;
 use hyper::{HeaderMap, Method, StatusCode, Uri, Version};
 
-pub(crate) use body::{Held, Passing};
-pub(crate) use tunnel::Change;
+pub(crate) use body::{ForwardedBody, RequestGuard};
+pub(crate) use tunnel::UpgradeRequest;
 
 use crate::Error;
+use crate::agent_pool::{PooledConn, SendError};
 use crate::app::App;
 use crate::auth::Caller;
-use crate::fleet::{Handle, Need};
-use crate::lines::{Line, NotSent};
-use crate::placement::{Agent, Wire};
-use crate::slipping;
+use crate::placement::{Agent, AgentStream};
+use crate::sandboxes::{Need, SandboxHandle};
+use crate::spliced_body;
 
-/// What a request to a sandbox asks for, by its head. A WebSocket takes input, so it is more than a look; and so is a
-/// session's snapshot, for which its shell has to run, and which tells the values of its variables. To search files is
-/// a look, though what to look for is in a body. What it may reach is for whoever decides over the sandbox.
+/// Returns the permission that a request to a sandbox needs, from its head. A WebSocket takes input, so it needs more
+/// than `read`; so does a session's snapshot, which runs its shell and returns the values of its variables. Searching
+/// files is `read`, although it has a body. Network rules and secrets need `admin`.
 pub(crate) fn verb(request: &Request) -> Verb {
-    let looks = matches!(*request.method(), Method::GET | Method::HEAD) || path::is_search(request.uri().path());
-    let runs = headers::upgrade(request.headers()).is_some() || path::is_snapshot(request.uri().path());
-    match (looks && !runs, path::governs(request.uri().path())) {
+    let is_read = matches!(*request.method(), Method::GET | Method::HEAD) || path::is_search(request.uri().path());
+    let needs_exec = headers::upgrade(request.headers()).is_some() || path::is_snapshot(request.uri().path());
+    match (is_read && !needs_exec, path::governs(request.uri().path())) {
         (true, _) => Verb::Read,
         (false, true) => Verb::Admin,
         (false, false) => Verb::Exec,
     }
 }
 
-/// Passes a request on to the sandbox's agent, which is started if need be.
+/// Forwards a request to the sandbox's agent. Starts the sandbox if necessary.
 pub(crate) async fn forward(
     app: &App,
     caller: &Caller,
@@ -50,143 +50,144 @@ pub(crate) async fn forward(
     mut request: Request,
 ) -> Result<Response, Error> {
     let target = path::to_agent(request.uri().path(), request.uri().query())?;
-    let wrong = |error| Error::invalid(format!("the path is wrong: {error}"));
-    // To read a file something inside has to run.
-    let looks = verb(&request) == Verb::Read && !path::is_files(request.uri().path());
-    let need = if looks || !is_served(request.method()) { Need::Look } else { Need::Run };
+    let wrong = |error| Error::invalid(format!("invalid path: {error}"));
+    // Reading a file runs a worker inside.
+    let is_read = verb(&request) == Verb::Read && !path::is_files(request.uri().path());
+    let need = if is_read || !is_served(request.method()) { Need::Inspect } else { Need::Run };
     *request.uri_mut() = target.parse::<Uri>().map_err(wrong)?;
-    let came_by = std::mem::replace(request.version_mut(), Version::HTTP_11);
-    let passage = request.extensions_mut().remove::<Arc<Passage>>();
-    let handle = app.fleet.get(name)?;
-    let held = Held::new(handle.enter(), None);
+    let client_version = std::mem::replace(request.version_mut(), Version::HTTP_11);
+    let splice = request.extensions_mut().remove::<Arc<SpliceHandle>>();
+    let handle = app.sandboxes.get(name)?;
+    let guard = RequestGuard::new(handle.enter(), None);
     let agent = handle.reach(name, need).await?;
-    let way = Way { app, name, handle: &handle, came_by, passage };
-    if let Some(change) = Change::asked_for(&mut request)? {
-        let (wire, _) = way.connect(agent).await?;
+    let upstream = Upstream { app, name, handle: &handle, client_version, splice };
+    if let Some(upgrade) = UpgradeRequest::from_request(&mut request)? {
+        let (stream, _) = upstream.connect(agent).await?;
         let closing = app.closing(caller.lease());
-        let opened = tunnel::open(app, wire, request, change, held, closing).await;
-        return opened.map_err(|error| way.broke(&error));
+        let opened = tunnel::open(app, stream, request, upgrade, guard, closing).await;
+        return opened.map_err(|error| upstream.broken(&error));
     }
-    let mut response = way.pass(agent, request, held).await?;
-    if response.status() == StatusCode::UPGRADE_REQUIRED && came_by < Version::HTTP_2 {
+    let mut response = upstream.pass(agent, request, guard).await?;
+    if response.status() == StatusCode::UPGRADE_REQUIRED && client_version < Version::HTTP_2 {
         headers::want_upgrade(response.headers_mut());
     }
     Ok(response)
 }
 
-/// A connection to the sandbox's agent for who speaks over it as nobody else does. The sandbox is in use for as long as what
-/// comes with it is held; it is started if need be.
-pub(crate) async fn wire(app: &App, name: &SandboxName) -> Result<(Wire, Held), Error> {
-    let handle = app.fleet.get(name)?;
-    let held = Held::new(handle.enter(), None);
+/// Opens an unpooled connection to the agent, for callers that speak a raw protocol. Starts the sandbox if necessary.
+/// The sandbox counts as in use until the guard is dropped.
+pub(crate) async fn connect(app: &App, name: &SandboxName) -> Result<(AgentStream, RequestGuard), Error> {
+    let handle = app.sandboxes.get(name)?;
+    let guard = RequestGuard::new(handle.enter(), None);
     let agent = handle.reach(name, Need::Run).await?;
-    let way = Way { app, name, handle: &handle, came_by: Version::HTTP_11, passage: None };
-    let (wire, _) = way.connect(agent).await?;
-    Ok((wire, held))
+    let upstream = Upstream { app, name, handle: &handle, client_version: Version::HTTP_11, splice: None };
+    let (stream, _) = upstream.connect(agent).await?;
+    Ok((stream, guard))
 }
 
-/// Whether an agent has a use for the method. What it refuses needs no sandbox that runs.
+/// Whether agents serve the method at all. Other methods are rejected without starting the sandbox.
 fn is_served(method: &Method) -> bool {
-    // CONNECT: a WebSocket over HTTP/2.
+    // CONNECT opens a WebSocket over HTTP/2.
     let served = [Method::GET, Method::HEAD, Method::POST, Method::PUT, Method::PATCH, Method::DELETE, Method::CONNECT];
     served.contains(method)
 }
 
-/// From one request to its sandbox's agent.
-struct Way<'a> {
+/// The agent to which one request is forwarded.
+struct Upstream<'a> {
     app: &'a App,
     name: &'a SandboxName,
-    handle: &'a Handle,
-    /// What the client speaks.
-    came_by: Version,
-    /// How large bodies can go past us, where they can.
-    passage: Option<Arc<Passage>>,
+    handle: &'a SandboxHandle,
+    /// The HTTP version of the client.
+    client_version: Version,
+    /// The client's connection, if bodies can be spliced to it.
+    splice: Option<Arc<SpliceHandle>>,
 }
 
-impl Way<'_> {
-    async fn pass(&self, agent: Agent, mut request: Request, held: Held) -> Result<Response, Error> {
+impl Upstream<'_> {
+    async fn pass(&self, agent: Agent, mut request: Request, guard: RequestGuard) -> Result<Response, Error> {
         headers::to_agent(request.headers_mut(), None);
         let is_get = request.method() == Method::GET;
-        let (line, agent, mut response) = match self.rises(&request) {
+        let (conn, agent, mut response) = match self.splice_client(&request) {
             None => self.send(agent, request).await?,
             Some(client) => tokio::select! {
                 sent = self.send_large(client, agent, request) => sent?,
-                () = client.gone() => return Err(self.broke(&"its client is gone")),
+                () = client.peer_closed() => return Err(self.broken(&"the client disconnected")),
             },
         };
         headers::to_client(response.headers_mut(), None);
         if response.status() == StatusCode::GONE {
-            // A session may be gone, or the sandbox under its agent: then the next use starts another one. Nobody waits.
+            // Either a session is gone, or the sandbox of the agent. In the latter case, the next use starts a new
+            // one. Checked in the background.
             let (handle, name, agent) = (self.handle.clone(), self.name.clone(), agent.clone());
             tokio::spawn(async move { handle.check(&name, agent).await });
         }
         if is_get
-            && let Some(passage) = &self.passage
-            && let Some(room) = slipping::room(passage, &line, &response, self.came_by)
+            && let Some(splice) = &self.splice
+            && let Some(splice) = spliced_body::prepare_response(splice, &conn, &response, self.client_version)
         {
-            return room.pass(line, response, held).map_err(|error| self.broke(&error));
+            return splice.into_response(conn, response, guard).map_err(|error| self.broken(&error));
         }
         let until = is_endless(response.headers()).then(|| self.app.drained());
-        let lines = Arc::clone(&self.handle.lines);
-        Ok(response.map(|body| Body::new(Passing::new(body, line, lines, agent, held).until(until))))
+        let pool = Arc::clone(&self.handle.pool);
+        Ok(response.map(|body| Body::new(ForwardedBody::new(body, conn, pool, agent, guard).until(until))))
     }
 
-    /// On a line that waits, if there is one. A request of which nothing has left is sent on a new one.
+    /// Sends the request on a pooled connection if there is one, and on a new one if no byte of it was written.
     async fn send(
         &self,
         agent: Agent,
         mut request: Request,
-    ) -> Result<(Line, Agent, hyper::Response<hyper::body::Incoming>), Error> {
-        if let Some(mut line) = self.handle.lines.take(&agent) {
-            match line.send(request).await {
-                Ok(response) => return Ok((line, agent, response)),
-                Err(NotSent::Unsent(unsent)) => request = *unsent,
-                Err(NotSent::Broken(error)) => return Err(self.broke(&error)),
+    ) -> Result<(PooledConn, Agent, hyper::Response<hyper::body::Incoming>), Error> {
+        if let Some(mut conn) = self.handle.pool.checkout(&agent) {
+            match conn.send(request).await {
+                Ok(response) => return Ok((conn, agent, response)),
+                Err(SendError::Unsent(unsent)) => request = *unsent,
+                Err(SendError::Broken(error)) => return Err(self.broken(&error)),
             }
         }
-        let (line, agent) = self.line(agent).await?;
-        self.send_on(line, agent, request).await
+        let (conn, agent) = self.conn(agent).await?;
+        self.send_over(conn, agent, request).await
     }
 
-    /// The client's connection, if a request's body can go past us: a large one whose length is known.
-    fn rises(&self, request: &Request) -> Option<&Arc<Passage>> {
-        let is_large = request.body().size_hint().exact().is_some_and(|length| length >= LARGE_UP);
-        self.passage.as_ref().filter(|_| is_large && self.came_by == Version::HTTP_11)
+    /// Returns the client's connection if the request's body can be spliced: it is large and its length is known.
+    fn splice_client(&self, request: &Request) -> Option<&Arc<SpliceHandle>> {
+        let is_large = request.body().size_hint().exact().is_some_and(|length| length >= SPLICE_REQUEST_MIN);
+        self.splice.as_ref().filter(|_| is_large && self.client_version == Version::HTTP_11)
     }
 
-    /// On a new connection: what goes past us cannot be sent again.
+    /// Sends the request on a new connection, since a spliced body cannot be sent twice.
     async fn send_large(
         &self,
-        client: &Arc<Passage>,
+        client: &Arc<SpliceHandle>,
         agent: Agent,
         request: Request,
-    ) -> Result<(Line, Agent, hyper::Response<hyper::body::Incoming>), Error> {
-        let (line, agent) = self.line(agent).await?;
-        let request = slipping::rise(client, &line, request);
-        self.send_on(line, agent, request).await
+    ) -> Result<(PooledConn, Agent, hyper::Response<hyper::body::Incoming>), Error> {
+        let (conn, agent) = self.conn(agent).await?;
+        let request = spliced_body::splice_request(client, &conn, request);
+        self.send_over(conn, agent, request).await
     }
 
-    async fn line(&self, agent: Agent) -> Result<(Line, Agent), Error> {
-        let (wire, agent) = self.connect(agent).await?;
-        let line = Line::over(wire).await.map_err(|error| self.broke(&error))?;
-        Ok((line, agent))
+    async fn conn(&self, agent: Agent) -> Result<(PooledConn, Agent), Error> {
+        let (stream, agent) = self.connect(agent).await?;
+        let conn = PooledConn::over(stream).await.map_err(|error| self.broken(&error))?;
+        Ok((conn, agent))
     }
 
-    async fn send_on(
+    async fn send_over(
         &self,
-        mut line: Line,
+        mut conn: PooledConn,
         agent: Agent,
         request: Request,
-    ) -> Result<(Line, Agent, hyper::Response<hyper::body::Incoming>), Error> {
-        let response = line.send(request).await.map_err(|error| self.broke(&error))?;
-        Ok((line, agent, response))
+    ) -> Result<(PooledConn, Agent, hyper::Response<hyper::body::Incoming>), Error> {
+        let response = conn.send(request).await.map_err(|error| self.broken(&error))?;
+        Ok((conn, agent, response))
     }
 
-    /// Nothing was sent yet, so it is safe to try a second time.
-    async fn connect(&self, agent: Agent) -> Result<(Wire, Agent), Error> {
-        let placement = &self.app.fleet.ground().placement;
-        if let Ok(wire) = placement.connect(&agent).await {
-            return Ok((wire, agent));
+    /// Connects to the agent. Retries once, which is safe: nothing was sent yet.
+    async fn connect(&self, agent: Agent) -> Result<(AgentStream, Agent), Error> {
+        let placement = &self.app.sandboxes.services().placement;
+        if let Ok(stream) = placement.connect(&agent).await {
+            return Ok((stream, agent));
         }
         let agent = self.handle.reach_again(self.name, agent).await?;
         let unavailable =
@@ -194,13 +195,13 @@ impl Way<'_> {
         Ok((placement.connect(&agent).await.map_err(unavailable)?, agent))
     }
 
-    fn broke(&self, error: &dyn std::fmt::Display) -> Error {
+    fn broken(&self, error: &dyn std::fmt::Display) -> Error {
         let why = format!("ended in the middle of the request, which may or may not have been carried out: {error}");
         Error::AgentUnavailable { name: self.name.clone(), why }
     }
 }
 
-/// Events go on for as long as somebody listens.
+/// Whether a response is an event stream, which has no end of its own.
 pub(crate) fn is_endless(headers: &HeaderMap) -> bool {
     let kind = headers.get(CONTENT_TYPE).and_then(|value| value.to_str().ok());
     kind.is_some_and(|kind| kind.starts_with("text/event-stream"))

@@ -1,12 +1,12 @@
-//! What a request means inside a sandbox, by its path: everything below `/v1/sandboxes/{name}/` is the agent's `/v1/`.
+//! Maps paths of the API to paths of the agent: `/v1/sandboxes/{name}/…` becomes `/v1/…`.
 
 use crate::Error;
 
-/// What an agent serves for us alone: ending and pausing the sandbox is decided by its owner.
-const FOR_US: &str = "sandbox";
+/// The agent's routes for the gateway alone: only the sandbox's actor may end or pause it.
+const GATEWAY_ONLY: &str = "sandbox";
 
-/// The path and query to ask the agent for. Nothing in it may be read in two ways: no empty or dotted segment, no
-/// escaped slash or dot, by which a path could mean something else to whoever reads it next.
+/// Returns the path and query for the agent. Rejects ambiguous paths, with empty or dotted segments or escaped slashes
+/// or dots, which the next parser could read differently.
 pub(super) fn to_agent(path: &str, query: Option<&str>) -> Result<String, Error> {
     // "", "v1", "sandboxes", the name, and the rest.
     let rest = path.splitn(5, '/').nth(4).unwrap_or_default();
@@ -14,9 +14,9 @@ pub(super) fn to_agent(path: &str, query: Option<&str>) -> Result<String, Error>
     let escaped = ["%2e", "%2f", "%5c", "%00"].iter().any(|trick| lower.contains(trick));
     let odd = rest.split('/').any(|segment| matches!(segment, "" | "." | ".."));
     if escaped || odd || rest.contains('\\') {
-        return Err(Error::invalid("the path holds an empty, dotted or escaped segment"));
+        return Err(Error::invalid("the path contains an empty, dotted or escaped segment"));
     }
-    if rest.split('/').next() == Some(FOR_US) {
+    if rest.split('/').next() == Some(GATEWAY_ONLY) {
         return Err(Error::RouteNotFound);
     }
     Ok(match query {
@@ -25,24 +25,24 @@ pub(super) fn to_agent(path: &str, query: Option<&str>) -> Result<String, Error>
     })
 }
 
-/// Whether a session's snapshot is asked for.
+/// Whether the path is a session's snapshot.
 pub(super) fn is_snapshot(path: &str) -> bool {
     let mut rest = path.split('/').skip(4);
     matches!([rest.next(), rest.next(), rest.next(), rest.next()], [Some("sessions"), Some(_), Some("snapshot"), None])
 }
 
-/// Whether it is about files.
+/// Whether the path concerns files.
 pub(super) fn is_files(path: &str) -> bool {
     path.split('/').nth(4) == Some("files")
 }
 
-/// Whether files are searched, by their content or by their names.
+/// Whether the path searches files by content or by name.
 pub(super) fn is_search(path: &str) -> bool {
     let mut rest = path.split('/').skip(4);
     matches!([rest.next(), rest.next(), rest.next()], [Some("files"), Some("search" | "glob"), None])
 }
 
-/// Whether it is about what the sandbox may reach or hold in secret: to change that is to decide over the sandbox.
+/// Whether the path concerns network rules or secrets, which only admins may change.
 pub(super) fn governs(path: &str) -> bool {
     matches!(path.split('/').nth(4), Some("network" | "secrets"))
 }
@@ -52,14 +52,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_search_is_told_apart() {
+    fn search_paths_are_recognised() {
         assert!(is_files("/v1/sandboxes/a/files/content") && is_files("/v1/sandboxes/files/files"));
         assert!(is_search("/v1/sandboxes/a/files/search") && is_search("/v1/sandboxes/a/files/glob"));
         assert!(!is_files("/v1/sandboxes/files/exec") && !is_search("/v1/sandboxes/a/files/edit"));
     }
 
     #[test]
-    fn rules_and_secrets_are_told_apart() {
+    fn network_and_secret_paths_are_recognised() {
         for path in ["/v1/sandboxes/a/network", "/v1/sandboxes/a/secrets", "/v1/sandboxes/a/secrets/KEY"] {
             assert!(governs(path), "{path}");
         }
@@ -70,7 +70,7 @@ mod tests {
     }
 
     #[test]
-    fn a_snapshot_is_told_apart() {
+    fn snapshot_paths_are_recognised() {
         assert!(is_snapshot("/v1/sandboxes/a/sessions/s/snapshot"));
         for path in
             ["/v1/sandboxes/a/sessions/snapshot", "/v1/sandboxes/a/processes/snapshot/output", "/v1/sandboxes/a"]
@@ -80,15 +80,15 @@ mod tests {
     }
 
     #[test]
-    fn the_rest_of_a_path_is_the_agents() {
-        let ask = |path: &str, query| to_agent(path, query).ok();
-        assert_eq!(ask("/v1/sandboxes/a/exec", None).as_deref(), Some("/v1/exec"));
-        let logs = ask("/v1/sandboxes/a/processes/p%20q/logs", Some("since=4"));
+    fn paths_below_a_sandbox_are_the_agents() {
+        let mapped = |path: &str, query| to_agent(path, query).ok();
+        assert_eq!(mapped("/v1/sandboxes/a/exec", None).as_deref(), Some("/v1/exec"));
+        let logs = mapped("/v1/sandboxes/a/processes/p%20q/logs", Some("since=4"));
         assert_eq!(logs.as_deref(), Some("/v1/processes/p%20q/logs?since=4"));
     }
 
     #[test]
-    fn tricks_are_refused() {
+    fn ambiguous_and_internal_paths_are_rejected() {
         for rest in
             ["../b/exec", "./exec", "a//b", "a/..", "%2e%2e/x", "a%2Fb", "a\\b", "a%00", "processes/%2E%2e", "exec/"]
         {

@@ -1,12 +1,12 @@
-//! What is kept beside a sandbox's files: its options, so that a lost registry can be made again from the disk.
+//! The gateway's files on disk: each sandbox's options, from which a lost registry is rebuilt.
 //!
 //! ```text
 //! <state>/sandboxes/<name>/sandbox.json   options            (here)
 //!                          storage/       files              (the runtime)
 //!                          agent.sock     its agent          (placement)
-//!                          agent.log      what it complains of
-//! <state>/pool/                           files of sandboxes that nobody has asked for yet
-//! <state>/trash/                          on its way out
+//!                          agent.log      its log
+//! <state>/pool/                           storage of pre-warmed sandboxes
+//! <state>/trash/                          directories that are being removed
 //! ```
 
 use std::collections::BTreeMap;
@@ -20,13 +20,13 @@ use serde::{Deserialize, Serialize};
 
 use crate::preview::Exposures;
 
-/// The name of `sandbox.json` until it is whole.
+/// The temporary name of `sandbox.json` while it is written.
 const DRAFT: &str = "sandbox.json.new";
 
 /// The version of `sandbox.json`.
 const VERSION: u32 = 1;
 
-/// A sandbox's options as they are kept.
+/// The persisted options of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Stored {
     pub(crate) version: u32,
@@ -38,7 +38,7 @@ pub(crate) struct Stored {
     pub(crate) labels: BTreeMap<String, String>,
     pub(crate) sleep_after_ms: Option<u64>,
     pub(crate) keep_alive: bool,
-    /// What it may reach at first; what its agent keeps counts from then on.
+    /// The initial network rules. The agent persists later changes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub(crate) network: Option<NetworkPolicy>,
     #[serde(default)]
@@ -46,7 +46,7 @@ pub(crate) struct Stored {
 }
 
 impl Stored {
-    /// A new sandbox without options.
+    /// Returns the options of a new sandbox with default values.
     pub(crate) fn new(name: SandboxName, created_at: Timestamp) -> Self {
         Self {
             version: VERSION,
@@ -63,7 +63,7 @@ impl Stored {
         }
     }
 
-    /// What its agent is to make.
+    /// Returns the spec for the agent.
     pub(crate) fn spec(&self) -> SandboxSpec {
         SandboxSpec {
             name: Some(self.name.clone()),
@@ -76,14 +76,14 @@ impl Stored {
     }
 }
 
-/// The gateway's part of the disk.
+/// The state directory.
 #[derive(Debug, Clone)]
 pub(crate) struct Disk {
     state: PathBuf,
 }
 
 impl Disk {
-    /// Makes the directories, closed to other users of the machine.
+    /// Creates the directories, inaccessible to other users of the host.
     pub(crate) fn open(state: &Path) -> io::Result<Self> {
         let disk = Self { state: std::path::absolute(state)? };
         // The directory above also contains sandboxes without a server, and the runtime sets its mode.
@@ -111,45 +111,45 @@ impl Disk {
         self.state.join("sandboxes")
     }
 
-    /// Files of sandboxes that nobody has asked for yet.
+    /// The storage of pre-warmed sandboxes.
     pub(crate) fn pool(&self) -> PathBuf {
         self.state.join("pool")
     }
 
-    /// What is on its way out.
+    /// Directories that are being removed.
     pub(crate) fn trash(&self) -> PathBuf {
         self.state.join("trash")
     }
 
-    /// Everything of one sandbox.
+    /// The directory of one sandbox.
     pub(crate) fn sandbox(&self, name: &SandboxName) -> PathBuf {
         self.sandboxes().join(name.as_str())
     }
 
-    /// Writes a sandbox's options over those that are there; whole or not at all, also if the machine loses its power.
+    /// Replaces a sandbox's options atomically and durably.
     pub(crate) fn write(&self, stored: &Stored) -> io::Result<()> {
-        self.put(stored, File::sync_all)?.settle()
+        self.put(stored, File::sync_all)?.sync()
     }
 
-    /// Writes the options of a new sandbox. Other processes see them from now on; should the machine lose its power, they
-    /// last only if they have settled.
-    pub(crate) fn write_new(&self, stored: &Stored) -> io::Result<Unsettled> {
+    /// Writes the options of a new sandbox. Other processes see them at once; they survive a power loss only after
+    /// [`Unsynced::sync`].
+    pub(crate) fn write_new(&self, stored: &Stored) -> io::Result<Unsynced> {
         self.put(stored, |_| Ok(()))
     }
 
-    fn put(&self, stored: &Stored, first: fn(&File) -> io::Result<()>) -> io::Result<Unsettled> {
+    fn put(&self, stored: &Stored, first: fn(&File) -> io::Result<()>) -> io::Result<Unsynced> {
         let dir = self.sandbox(&stored.name);
         std::fs::DirBuilder::new().recursive(true).mode(0o700).create(&dir)?;
         let draft = dir.join(DRAFT);
         let written = write_into(&dir, &draft, stored, first).inspect_err(|_| {
-            // Of one that is new nothing stays; the directory of any other is not empty, and stays.
+            // Removes the directory if it is new. That of an existing sandbox is not empty and stays.
             drop(std::fs::remove_file(&draft));
             drop(std::fs::remove_dir(&dir));
         });
-        Ok(Unsettled { file: written?, dir })
+        Ok(Unsynced { file: written?, dir })
     }
 
-    /// Every sandbox whose options can be read, and the directories of those whose cannot.
+    /// Returns all sandboxes with readable options, and the directories of the others.
     pub(crate) fn scan(&self) -> io::Result<(Vec<Stored>, Vec<PathBuf>)> {
         let (mut found, mut unreadable) = (Vec::new(), Vec::new());
         for entry in std::fs::read_dir(self.sandboxes())? {
@@ -162,8 +162,7 @@ impl Disk {
         Ok((found, unreadable))
     }
 
-    /// Takes a sandbox's directory out of the way at once; returns where it is until it is removed. `None` if there is
-    /// none.
+    /// Moves a sandbox's directory to the trash at once. Returns its path there, or `None` if there was none.
     pub(crate) fn discard(&self, name: &SandboxName) -> io::Result<Option<PathBuf>> {
         let trash = self.trash().join(format!("{name}-{}", crate::random::text(8)?));
         match std::fs::rename(self.sandbox(name), &trash) {
@@ -194,22 +193,22 @@ fn make_private(dir: &Path) -> io::Result<()> {
     })
 }
 
-/// Options that were written and may not be on the disk yet.
+/// Options that are written but may not be on disk yet.
 #[derive(Debug)]
-pub(crate) struct Unsettled {
+pub(crate) struct Unsynced {
     file: File,
     dir: PathBuf,
 }
 
-impl Unsettled {
-    /// Waits for the disk.
-    pub(crate) fn settle(self) -> io::Result<()> {
+impl Unsynced {
+    /// Syncs the options to disk.
+    pub(crate) fn sync(self) -> io::Result<()> {
         self.file.sync_all()?;
         File::open(self.dir)?.sync_all()
     }
 }
 
-/// Variables may be secrets.
+/// Writes the options with mode 0600, since variables may be secrets.
 fn write_into(dir: &Path, draft: &Path, stored: &Stored, first: fn(&File) -> io::Result<()>) -> io::Result<File> {
     let mut file = File::options().write(true).create(true).truncate(true).mode(0o600).open(draft)?;
     file.write_all(&serde_json::to_vec_pretty(stored)?)?;
@@ -218,7 +217,7 @@ fn write_into(dir: &Path, draft: &Path, stored: &Stored, first: fn(&File) -> io:
     Ok(file)
 }
 
-/// A directory under another name than its own was put there by hand, and is left alone.
+/// Reads a sandbox's options. A directory whose name differs from the options' was created by hand, and is ignored.
 fn read(dir: &Path) -> Option<Stored> {
     let text = std::fs::read(dir.join("sandbox.json")).ok()?;
     let stored: Stored = serde_json::from_slice(&text).ok()?;
@@ -246,7 +245,7 @@ mod tests {
     }
 
     #[test]
-    fn options_are_read_back_and_strangers_are_left_alone() {
+    fn options_round_trip_and_foreign_directories_are_ignored() {
         let dir = tempfile::tempdir().unwrap();
         let disk = Disk::open(dir.path()).unwrap();
         let mut stored = Stored::new(SandboxName::new("one").unwrap(), Timestamp::from_millis(7));

@@ -1,7 +1,7 @@
-//! Idempotency keys: a request that is sent again means the sandbox that it meant the first time.
+//! Idempotency keys: a repeated request refers to the same sandbox as the first one.
 //!
-//! The name of the sandbox is chosen before anything is made, and kept under the key. Making a sandbox by name is
-//! idempotent, so nothing else has to be remembered.
+//! The sandbox's name is chosen before anything is created, and stored under the key. Creating a sandbox by name is
+//! idempotent, so nothing else has to be stored.
 
 use atoll_protocol::{SandboxName, Timestamp};
 use rusqlite::{OptionalExtension, params};
@@ -9,20 +9,21 @@ use rusqlite::{OptionalExtension, params};
 use super::Registry;
 use crate::Error;
 
-/// For how long a key is remembered.
+/// How long a key is stored.
 const REMEMBERED_MS: u64 = 24 * 60 * 60 * 1000;
 
-/// What a key means.
+/// What a key refers to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Claimed {
-    /// This sandbox.
+    /// A sandbox.
     Sandbox(String),
-    /// It was used for a different request.
+    /// A different request.
     Taken,
 }
 
 impl Registry {
-    /// What `key` of this token means; `sandbox`, if it is new. `request` is a hash of what was asked for.
+    /// Returns what this token's key refers to; if it is new, stores it for `sandbox`. `request` is a hash of the
+    /// request body.
     pub(crate) async fn claim_key(
         &self,
         token: String,
@@ -31,7 +32,7 @@ impl Registry {
         sandbox: SandboxName,
         now: Timestamp,
     ) -> Result<Claimed, Error> {
-        self.call("look for the idempotency key", move |connection| {
+        self.call("look up the idempotency key", move |connection| {
             let oldest = now.as_millis().saturating_sub(REMEMBERED_MS).cast_signed();
             connection.execute("DELETE FROM idempotency WHERE created_ms < ?1", [oldest])?;
             let sql = "SELECT request, sandbox FROM idempotency WHERE token = ?1 AND key = ?2";

@@ -1,8 +1,8 @@
-//! The registry: what is known of sandboxes, tokens and idempotency keys, in one SQLite file.
+//! The registry: sandboxes, tokens and idempotency keys in one SQLite file.
 //!
-//! One thread owns the connection; everybody else sends it work and waits for the answer. What matters of sandboxes is
-//! on disk beside their files too (`disk.rs`), so a registry that is lost is made again at the next start. It decides
-//! nothing and starts nothing.
+//! One thread owns the connection; all others send it jobs and wait for the results. The options of sandboxes are also
+//! on disk beside their files (`disk.rs`), so a lost registry is rebuilt at the next start. The registry only stores;
+//! it makes no decisions.
 
 mod disk;
 mod keys;
@@ -21,13 +21,13 @@ use tokio::time::sleep;
 
 pub(crate) use disk::{Disk, Stored};
 pub(crate) use keys::Claimed;
-pub(crate) use sandboxes::{Kept, Listed, Row};
+pub(crate) use sandboxes::{Listed, Row, SandboxStatus};
 pub(crate) use tokens::TokenRow;
 
 use crate::Error;
 
-/// Work that may wait for the thread. Beyond it, whoever asks waits for a place.
-const WAITING: usize = 1024;
+/// Jobs that can be queued for the thread. Further callers wait.
+const QUEUE_MAX: usize = 1024;
 
 /// Delay between the removal of a row and the truncation of the log: one truncation for many rows, and not while a create
 /// waits for the registry.
@@ -35,7 +35,7 @@ const TRUNCATED_AFTER: Duration = Duration::from_secs(1);
 
 type Job = Box<dyn FnOnce(&mut Connection) + Send>;
 
-/// Handle on the registry. The thread ends with the last one.
+/// A handle on the registry. The thread ends with the last one.
 #[derive(Debug, Clone)]
 pub(crate) struct Registry {
     jobs: mpsc::Sender<Job>,
@@ -44,15 +44,15 @@ pub(crate) struct Registry {
 }
 
 impl Registry {
-    /// Opens or makes the file. One that cannot be read is put aside, not overwritten.
+    /// Opens or creates the file. A damaged one is quarantined, not overwritten.
     pub(crate) fn open(path: &Path) -> Result<Self, Error> {
         let connection = schema::open(path).or_else(|error| {
-            // A disk that is full or read-only today is no reason to part with what the file holds.
+            // A full or read-only disk is no reason to discard an intact file.
             if !schema::is_broken(&error) {
                 return Err(error);
             }
-            tracing::warn!(%error, "the registry cannot be used and is put aside; a new one is made from disk");
-            schema::put_aside(path)?;
+            tracing::warn!(%error, "the registry is unusable and was moved aside; rebuilding it from disk");
+            schema::quarantine(path)?;
             schema::open(path)
         });
         let mut connection = connection.map_err(|error| match error {
@@ -62,9 +62,9 @@ impl Registry {
                 Error::internal("open the registry", error)
             }
         })?;
-        let (jobs, mut waiting) = mpsc::channel::<Job>(WAITING);
+        let (jobs, mut queue) = mpsc::channel::<Job>(QUEUE_MAX);
         let work = move || {
-            while let Some(job) = waiting.blocking_recv() {
+            while let Some(job) = queue.blocking_recv() {
                 job(&mut connection);
             }
         };
@@ -91,22 +91,22 @@ impl Registry {
         });
     }
 
-    /// Has the thread do something, and waits for what comes of it.
+    /// Runs a job on the registry's thread and waits for its result.
     async fn call<T: Send + 'static>(
         &self,
         what: &'static str,
         act: impl FnOnce(&mut Connection) -> rusqlite::Result<T> + Send + 'static,
     ) -> Result<T, Error> {
-        let (tell, told) = oneshot::channel();
-        // Whoever asked may have gone away meanwhile.
-        let job: Job = Box::new(move |connection| drop(tell.send(act(connection))));
-        let gone = || Error::internal(what, "the registry is gone");
+        let (reply, result) = oneshot::channel();
+        // The caller may have gone.
+        let job: Job = Box::new(move |connection| drop(reply.send(act(connection))));
+        let gone = || Error::internal(what, "the registry thread has ended");
         self.jobs.send(job).await.map_err(|_| gone())?;
-        told.await.map_err(|_| gone())?.map_err(|error| Error::registry(what, &error))
+        result.await.map_err(|_| gone())?.map_err(|error| Error::registry(what, &error))
     }
 
-    /// Whether it answers.
+    /// Checks whether the registry responds.
     pub(crate) async fn check(&self) -> Result<(), Error> {
-        self.call("ask the registry", |connection| connection.query_row("SELECT 1", [], |_| Ok(()))).await
+        self.call("query the registry", |connection| connection.query_row("SELECT 1", [], |_| Ok(()))).await
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of sandboxes.
+//! The table of sandboxes.
 
 use std::collections::BTreeMap;
 
@@ -10,9 +10,9 @@ use super::{Registry, Stored};
 use crate::Error;
 use crate::placement::Agent;
 
-/// What may change about a sandbox without anybody asking.
+/// The state of a sandbox, which changes without a client's request.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct SandboxStatus {
     pub(crate) state: SandboxState,
     pub(crate) stop_reason: Option<StopReason>,
     pub(crate) used_at: Timestamp,
@@ -46,42 +46,42 @@ impl From<&Stored> for Listed {
     }
 }
 
-/// One sandbox.
+/// The row of one sandbox.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Row {
     pub(crate) listed: Listed,
-    pub(crate) kept: Kept,
+    pub(crate) status: SandboxStatus,
 }
 
 impl Row {
-    /// As clients see it.
+    /// Returns the sandbox as clients see it.
     pub(crate) fn record(&self) -> SandboxRecord {
-        let Self { listed, kept } = self;
+        let Self { listed, status } = self;
         SandboxRecord {
             name: listed.name.clone(),
-            state: kept.state,
-            stop_reason: kept.stop_reason,
+            state: status.state,
+            stop_reason: status.stop_reason,
             isolation: listed.isolation,
             limits: listed.limits,
             labels: listed.labels.clone(),
             sleep_after_ms: listed.sleep_after_ms,
             keep_alive: listed.keep_alive,
             created_at: listed.created_at,
-            last_used_at: kept.used_at,
+            last_used_at: status.used_at,
             live: None,
         }
     }
 }
 
 impl Registry {
-    /// Notes a sandbox as it is now.
+    /// Inserts or replaces a sandbox.
     pub(crate) async fn put(&self, row: Row) -> Result<(), Error> {
-        self.call("note the sandbox", move |connection| put(connection, &row)).await
+        self.call("record the sandbox", move |connection| put(connection, &row)).await
     }
 
-    /// Forgets a sandbox.
+    /// Deletes a sandbox's row.
     pub(crate) async fn forget(&self, name: SandboxName) -> Result<(), Error> {
-        self.call("forget the sandbox", move |connection| {
+        self.call("delete the sandbox's record", move |connection| {
             connection.execute("DELETE FROM sandboxes WHERE name = ?1", [name.as_str()]).map(drop)
         })
         .await?;
@@ -89,9 +89,9 @@ impl Registry {
         Ok(())
     }
 
-    /// One sandbox.
+    /// Returns one sandbox.
     pub(crate) async fn sandbox(&self, name: SandboxName) -> Result<Option<Row>, Error> {
-        self.call("look for the sandbox", move |connection| {
+        self.call("look up the sandbox", move |connection| {
             let sql = "SELECT stored, state, stop_reason, used_ms, agent_pid, agent_start, address
                        FROM sandboxes WHERE name = ?1";
             connection.query_row(sql, [name.as_str()], read).optional()
@@ -99,7 +99,7 @@ impl Registry {
         .await
     }
 
-    /// Up to `limit` sandboxes behind `after`, by name, that have all the labels and that `allowed` lets through.
+    /// Returns up to `limit` sandboxes after `after`, by name, that have all the labels and pass `allowed`.
     pub(crate) async fn list(
         &self,
         after: Option<SandboxName>,
@@ -125,7 +125,7 @@ impl Registry {
 }
 
 fn put(connection: &Connection, row: &Row) -> rusqlite::Result<()> {
-    let Kept { state, stop_reason, used_at, agent } = &row.kept;
+    let SandboxStatus { state, stop_reason, used_at, agent } = &row.status;
     let sql = "INSERT OR REPLACE INTO sandboxes
                (name, stored, state, stop_reason, used_ms, agent_pid, agent_start, address)
                VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)";
@@ -150,7 +150,7 @@ fn read(row: &SqlRow<'_>) -> rusqlite::Result<Row> {
     let stop_reason = row.get::<_, Option<String>>(2)?.map(|text| from_text(2, &text)).transpose()?;
     Ok(Row {
         listed: from_text(0, &row.get::<_, String>(0)?)?,
-        kept: Kept {
+        status: SandboxStatus {
             state: from_text(1, &row.get::<_, String>(1)?)?,
             stop_reason,
             used_at: Timestamp::from_millis(row.get::<_, i64>(3)?.cast_unsigned()),

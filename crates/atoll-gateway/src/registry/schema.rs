@@ -1,4 +1,4 @@
-//! The file: how it is opened, and which tables it has. `user_version` says how far it has come.
+//! Opens the registry's file and migrates its schema. `user_version` is the schema's version.
 
 use std::fs::File;
 use std::io;
@@ -57,28 +57,28 @@ const TABLES: &str = "
 /// Suffixes of SQLite's files.
 const FILES: [&str; 4] = ["", "-wal", "-shm", "-journal"];
 
-/// What stands between us and a usable file.
+/// Why the file cannot be opened.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum SchemaError {
     #[error("{0}")]
     Sqlite(#[from] rusqlite::Error),
     #[error("{0}")]
     Io(#[from] io::Error),
-    #[error("it is damaged: {0}")]
+    #[error("the file is damaged: {0}")]
     Damaged(String),
-    #[error("it was written by a newer version of Atoll (schema {found}, this one knows {known})")]
+    #[error("the file was written by a newer version of Atoll (schema {found}; this version supports up to {known})")]
     Newer { found: u32, known: u32 },
 }
 
-/// Opens the file and brings it up to date.
+/// Opens the file and migrates it.
 pub(super) fn open(path: &Path) -> Result<Connection, SchemaError> {
     make_private(path)?;
     let mut connection = Connection::open(path)?;
     // SQLite overwrites removed values with zeros, and writes no temporary files.
     connection.pragma_update(None, "secure_delete", "ON")?;
     connection.pragma_update(None, "temp_store", "MEMORY")?;
-    // Nobody else uses it (the state is locked), so the index of the log need not be a file: on a full disk that could
-    // not be made.
+    // The state directory is locked, so no other process uses the file, and the log's index can be in memory. On a
+    // full disk, an index file could not be created.
     connection.pragma_update(None, "locking_mode", "EXCLUSIVE")?;
     // A commit survives a crash of this process at once, and of the machine a moment later: what is lost then is still
     // on disk beside the sandbox.
@@ -151,7 +151,7 @@ fn make_private(path: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Whether nothing more can be had from the file. Else it is only this moment, or this version, that cannot read it.
+/// Whether the file is damaged for good. Other errors are temporary, or of this version only.
 pub(super) fn is_broken(error: &SchemaError) -> bool {
     match error {
         SchemaError::Damaged(_) => true,
@@ -163,8 +163,8 @@ pub(super) fn is_broken(error: &SchemaError) -> bool {
     }
 }
 
-/// Renames the file and its companions, so that nothing of it is lost.
-pub(super) fn put_aside(path: &Path) -> Result<(), SchemaError> {
+/// Renames the file and its companions, so that nothing is lost.
+pub(super) fn quarantine(path: &Path) -> Result<(), SchemaError> {
     let when = crate::clock::now().as_millis();
     for suffix in FILES {
         match std::fs::rename(beside(path, suffix), beside(path, &format!(".aside-{when}{suffix}"))) {
@@ -180,7 +180,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_file_is_brought_up_to_date_once() {
+    fn file_is_migrated_once() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("registry.db");
         drop(open(&path).unwrap());
@@ -235,15 +235,15 @@ mod tests {
     }
 
     #[test]
-    fn a_newer_file_and_a_broken_one_are_refused() {
+    fn newer_and_damaged_files_are_rejected() {
         let dir = tempfile::tempdir().unwrap();
         let path = dir.path().join("registry.db");
         open(&path).unwrap().pragma_update(None, "user_version", 99).unwrap();
         let newer = open(&path).unwrap_err();
         assert!(matches!(newer, SchemaError::Newer { found: 99, .. }) && !is_broken(&newer));
-        std::fs::write(&path, b"this is no database, but it is long enough to be looked at as one").unwrap();
+        std::fs::write(&path, b"this is not a database, but it is long enough to be read as one").unwrap();
         assert!(is_broken(&open(&path).unwrap_err()));
-        put_aside(&path).unwrap();
+        quarantine(&path).unwrap();
         assert!(open(&path).is_ok());
     }
 }

@@ -1,4 +1,4 @@
-//! Rows of tokens. Their secrets are not here, only hashes.
+//! The table of tokens. It stores hashes, never secrets.
 
 use atoll_protocol::{Timestamp, TokenInfo};
 use rusqlite::{Connection, Row as SqlRow, params};
@@ -7,7 +7,7 @@ use super::Registry;
 use super::sandboxes::{from_text, to_text};
 use crate::Error;
 
-/// One token.
+/// The row of one token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TokenRow {
     pub(crate) info: TokenInfo,
@@ -15,7 +15,7 @@ pub(crate) struct TokenRow {
 }
 
 impl Registry {
-    /// Every token, oldest first.
+    /// Returns all tokens, oldest first.
     pub(crate) async fn tokens(&self) -> Result<Vec<TokenRow>, Error> {
         self.call("list the tokens", |connection| {
             let sql = "SELECT id, name, hash, scopes, created_ms, used_ms, expires_ms FROM tokens
@@ -25,9 +25,9 @@ impl Registry {
         .await
     }
 
-    /// Notes a new token.
+    /// Inserts a new token.
     pub(crate) async fn put_token(&self, row: TokenRow) -> Result<(), Error> {
-        self.call("note the token", move |connection| {
+        self.call("record the token", move |connection| {
             let TokenInfo { id, name, scopes, created_at, last_used_at, expires_at } = &row.info;
             let millis = |time: &Timestamp| time.as_millis().cast_signed();
             let sql = "INSERT INTO tokens (id, name, hash, scopes, created_ms, used_ms, expires_ms)
@@ -39,9 +39,9 @@ impl Registry {
         .await
     }
 
-    /// Forgets a token; whether there was one.
+    /// Deletes a token. Returns whether it existed.
     pub(crate) async fn forget_token(&self, id: String) -> Result<bool, Error> {
-        self.call("forget the token", move |connection| {
+        self.call("delete the token", move |connection| {
             let sql = "DELETE FROM tokens WHERE id = ?1";
             on_the_device(connection, |connection| connection.execute(sql, [id]).map(|count| count > 0))
         })
@@ -49,9 +49,9 @@ impl Registry {
         .inspect(|_| self.truncate_log_soon())
     }
 
-    /// Notes that a token was used.
+    /// Records a token's use.
     pub(crate) async fn token_used(&self, id: String, at: Timestamp) -> Result<(), Error> {
-        self.call("note a token's use", move |connection| {
+        self.call("record a token's use", move |connection| {
             let sql = "UPDATE tokens SET used_ms = ?2 WHERE id = ?1";
             connection.execute(sql, params![id, at.as_millis().cast_signed()]).map(drop)
         })
@@ -59,8 +59,8 @@ impl Registry {
     }
 }
 
-/// A token that was told is good after a power cut too, and one that was revoked is not: there is no other place to know
-/// it from. So this waits for the device; other commits do not.
+/// Commits with fsync. The registry is the only record of tokens: one that was returned must be valid after a power
+/// loss, and a revoked one must not. Other commits do not wait for the device.
 fn on_the_device<T>(
     connection: &Connection,
     act: impl FnOnce(&Connection) -> rusqlite::Result<T>,

@@ -1,4 +1,4 @@
-//! The routes described: the gateway's own part of the OpenAPI document, and where the whole is served.
+//! The gateway's part of the OpenAPI document, and the routes that serve the whole document.
 
 use axum::extract::State;
 use axum::response::{Html, IntoResponse, Response};
@@ -8,10 +8,10 @@ use utoipa::OpenApi;
 use super::{previews, sandboxes, server, tokens};
 use crate::app::App;
 
-/// The document as a page. It asks this server for the document, and nobody else for anything.
+/// The document as an HTML page. It loads the document from this server, and nothing from elsewhere.
 pub(crate) const PAGE: &str = include_str!("docs.html");
 
-/// What the page may do.
+/// Content security policy of the page.
 pub(crate) const PAGE_POLICY: &str =
     "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; connect-src 'self'";
 
@@ -19,13 +19,13 @@ pub(crate) const PAGE_POLICY: &str =
 #[openapi(
     info(
         title = "Atoll",
-        description = "Many sandboxes over HTTP: their life as a whole, and what happens inside each.",
+        description = "Sandboxes over HTTP: their lifecycle, and everything inside them.",
         license(name = "Apache-2.0 OR MIT")
     ),
     tags(
         (name = "server", description = "The server itself."),
-        (name = "sandboxes", description = "Sandboxes as a whole."),
-        (name = "tokens", description = "Who may do what."),
+        (name = "sandboxes", description = "Sandboxes and their lifecycle."),
+        (name = "tokens", description = "Access tokens and their permissions."),
     ),
     paths(
         server::alive, server::ready, server::metrics,
@@ -37,7 +37,7 @@ pub(crate) const PAGE_POLICY: &str =
 )]
 struct Description;
 
-/// The gateway's own routes. What is inside a sandbox is described by its agent.
+/// Returns the description of the gateway's own routes. The agent describes those inside a sandbox.
 pub fn openapi() -> utoipa::openapi::OpenApi {
     Description::openapi()
 }

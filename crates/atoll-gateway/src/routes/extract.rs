@@ -1,4 +1,4 @@
-//! Taking a request apart. What does not fit is told in the one error shape, before anything is done.
+//! Request extractors. Their failures are API errors, returned before the route runs.
 
 use atoll_protocol::{SandboxName, Strict};
 use axum::extract::{FromRequest, FromRequestParts, RawPathParams, Request};
@@ -14,7 +14,7 @@ use crate::Error;
 use crate::app::App;
 use crate::auth::{Caller, Mode};
 
-/// A route that takes one asks for a token.
+/// Authenticates the request.
 impl FromRequestParts<App> for Caller {
     type Rejection = Error;
 
@@ -23,14 +23,14 @@ impl FromRequestParts<App> for Caller {
             super::pages::refuse(parts)?;
         }
         let caller = app.auth.caller(&parts.headers)?;
-        if let Some(seen) = parts.extensions.get::<super::observe::Seen>() {
+        if let Some(seen) = parts.extensions.get::<super::observe::RequestInfo>() {
             seen.by(&caller);
         }
         Ok(caller)
     }
 }
 
-/// The name in a path.
+/// The sandbox name in the path.
 #[derive(Debug)]
 pub(crate) struct Name(pub(crate) SandboxName);
 
@@ -46,17 +46,17 @@ impl FromRequestParts<App> for Name {
 }
 
 impl Name {
-    /// As a request gave it; its line in the log tells of it.
+    /// Parses a name from a request, and records it for the request's log line.
     pub(crate) fn given(parts: &Parts, text: String) -> Result<Self, Error> {
         let name = SandboxName::new(text).map_err(|error| Error::invalid(error.to_string()))?;
-        if let Some(seen) = parts.extensions.get::<super::observe::Seen>() {
+        if let Some(seen) = parts.extensions.get::<super::observe::RequestInfo>() {
             seen.of(&name);
         }
         Ok(Self(name))
     }
 }
 
-/// A JSON body; an empty one is the type's default, if it has one.
+/// A JSON body. An empty one stands for the type's default, if it has one.
 #[derive(Debug)]
 pub(crate) struct Json<T>(pub(crate) T);
 
@@ -67,7 +67,11 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
         let max = app.json_max;
         let body = Limited::new(request.into_body(), max).collect().await.map_err(|error| {
             let too_large = error.downcast_ref::<LengthLimitError>().is_some();
-            if too_large { Error::BodyTooLarge { max } } else { Error::invalid("the body ended too early") }
+            if too_large {
+                Error::BodyTooLarge { max }
+            } else {
+                Error::invalid("the body ended before its announced length")
+            }
         })?;
         let bytes = body.to_bytes();
         let text: &[u8] = if bytes.is_empty() { b"{}" } else { &bytes };
@@ -75,22 +79,22 @@ impl<T: DeserializeOwned> FromRequest<App> for Json<T> {
     }
 }
 
-/// A text as JSON, with the place of what is wrong with it.
+/// Parses JSON. Errors name the path of the offending field.
 fn parse<T: DeserializeOwned>(text: &[u8]) -> Result<T, Error> {
     let mut json = serde_json::Deserializer::from_slice(text);
     let value = serde_path_to_error::deserialize(Strict(&mut json)).map_err(|error| {
         let path = error.path().to_string();
         let place = if path == "." { String::new() } else { format!("{path}: ") };
-        Error::invalid(format!("the body is wrong: {place}{}", error.inner()))
+        Error::invalid(format!("invalid body: {place}{}", error.inner()))
     })?;
-    json.end().map_err(|error| Error::invalid(format!("the body is wrong: {error}")))?;
+    json.end().map_err(|error| Error::invalid(format!("invalid body: {error}")))?;
     Ok(value)
 }
 
-/// An answer in JSON.
+/// Returns a JSON response.
 pub(crate) fn json(status: StatusCode, value: &impl Serialize) -> Response {
     match serde_json::to_vec(value) {
         Ok(body) => (status, [(CONTENT_TYPE, HeaderValue::from_static("application/json"))], body).into_response(),
-        Err(error) => Error::internal("write the answer", error).into_response(),
+        Err(error) => Error::internal("encode the response", error).into_response(),
     }
 }

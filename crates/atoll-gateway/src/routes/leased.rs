@@ -7,20 +7,20 @@ use axum::extract::Request;
 use axum::middleware::Next;
 use axum::response::{IntoResponse, Response};
 
-use super::observe::Seen;
+use super::observe::RequestInfo;
 use crate::lease::Lease;
-use crate::placement::Promise;
+use crate::placement::BoxFuture;
 use crate::{Error, bridge};
 
 /// Runs the route while the caller's token is valid. Dropping the route closes its connection to the agent, as a client
-/// that disconnects does. Must be below `atoll_http::settle`, which drains the remainder of the request's body.
+/// that disconnects does. Must be below `atoll_http::drain_request_body`, which drains the remainder of the request's body.
 pub(super) async fn end_with_token(request: Request, next: Next) -> Response {
-    let seen = request.extensions().get::<Seen>().cloned().unwrap_or_default();
+    let seen = request.extensions().get::<RequestInfo>().cloned().unwrap_or_default();
     let is_bridge = bridge::owns(request.uri().path());
     let answered = {
         let mut route = pin!(next.run(request));
         let mut lease: Option<Lease> = None;
-        let mut ended: Option<Promise<'static, ()>> = None;
+        let mut ended: Option<BoxFuture<'static, ()>> = None;
         std::future::poll_fn(|context| {
             if let Poll::Ready(response) = route.as_mut().poll(context) {
                 return Poll::Ready(Some(response));

@@ -1,4 +1,4 @@
-//! The HTTP API: a route takes a request apart, asks one thing, and answers in one shape.
+//! The HTTP API: a route parses a request, calls one method, and encodes the result.
 
 mod document;
 pub(crate) mod extract;
@@ -24,25 +24,29 @@ pub use origins::Origins;
 pub(crate) use server::readiness;
 
 use crate::Error;
+use crate::adapter::{self, InProcessApi, ProtocolAdapter};
 use crate::app::App;
 use crate::auth::Caller;
 use crate::bridge;
-use crate::face::{Face, Visitor, Way};
 
-/// Every route, and those of other protocols, which speak to the former.
-pub(crate) fn router(app: App, faces: &[Arc<dyn Face>]) -> Router {
+/// Builds the router of the API and of all protocol adapters.
+pub(crate) fn router(app: App, adapters: &[Arc<dyn ProtocolAdapter>]) -> Router {
     let mut all = api();
-    let way = Way::new({
+    let in_process = InProcessApi::new({
         let app = app.clone();
         move || around(api(), app)
     });
-    for face in faces {
-        let (face, way, path) = (Arc::clone(face), way.clone(), face.path());
+    for adapter in adapters {
+        let (adapter, in_process, path) = (Arc::clone(adapter), in_process.clone(), adapter.path());
         let origins = app.origins.clone();
         let answer = move |caller: Caller, request: Request| {
-            let (face, way) = (Arc::clone(&face), way.clone());
+            let (adapter, in_process) = (Arc::clone(&adapter), in_process.clone());
             let is_allowed_page = origins.of(&request).is_some();
-            async move { face.answer(Visitor { id: Arc::clone(&caller.id), is_allowed_page, way }, request).await }
+            async move {
+                adapter
+                    .handle(adapter::Caller { id: Arc::clone(&caller.id), is_allowed_page, api: in_process }, request)
+                    .await
+            }
         };
         all = all.route(path, any(answer));
     }
@@ -76,7 +80,7 @@ fn api() -> Router<App> {
         .merge(bridge::router())
 }
 
-/// What is the same for every request.
+/// Adds the layers that all routes share.
 fn around(routes: Router<App>, app: App) -> Router {
     routes
         .fallback(async || Error::RouteNotFound)
@@ -84,7 +88,7 @@ fn around(routes: Router<App>, app: App) -> Router {
             method: request.method().to_string(),
         })
         .layer(from_fn(leased::end_with_token))
-        .layer(from_fn(atoll_http::settle))
+        .layer(from_fn(atoll_http::drain_request_body))
         .layer(from_fn_with_state(app.origins.clone(), origins::allow))
         .layer(from_fn_with_state(app.clone(), observe::observe))
         .with_state(app)

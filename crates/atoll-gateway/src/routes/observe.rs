@@ -1,4 +1,4 @@
-//! Around every request: its id, a line in the log, and the counts. Never a header, a body, a query or a command.
+//! Around every request: its id, a log line, and the metrics. Never logs headers, bodies, queries or commands.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -20,15 +20,15 @@ use crate::preview::is_preview_host;
 
 const REQUEST_ID: HeaderName = HeaderName::from_static("x-request-id");
 
-/// The longest id that is taken from a client.
+/// Longest request id that is accepted from a client.
 const ID_MAX: usize = 128;
 
-/// Where requests to what runs inside a sandbox come in.
+/// The route of requests that are forwarded to an agent.
 const INSIDE: &str = "/v1/sandboxes/{name}/{*rest}";
 
-/// What the routes find out about a request, for its line in the log.
+/// What the routes learn about a request, for its log line.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Seen(Arc<Mutex<Facts>>);
+pub(super) struct RequestInfo(Arc<Mutex<Facts>>);
 
 #[derive(Debug, Default)]
 struct Facts {
@@ -37,12 +37,12 @@ struct Facts {
     sandbox: Option<SandboxName>,
 }
 
-impl Seen {
+impl RequestInfo {
     fn facts(&self) -> std::sync::MutexGuard<'_, Facts> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Who asked.
+    /// Records the caller.
     pub(super) fn by(&self, caller: &Caller) {
         let mut facts = self.facts();
         facts.token = Some(Arc::clone(&caller.id));
@@ -54,7 +54,7 @@ impl Seen {
         self.facts().lease.clone()
     }
 
-    /// Which sandbox it is about.
+    /// Records the sandbox.
     pub(super) fn of(&self, name: &SandboxName) {
         self.facts().sandbox = Some(name.clone());
     }
@@ -64,7 +64,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     let began = Instant::now();
     let id = request_id(&request);
     request.headers_mut().insert(REQUEST_ID, id.clone());
-    let seen = Seen::default();
+    let seen = RequestInfo::default();
     request.extensions_mut().insert(seen.clone());
     let method = request.method().clone();
     let route = request.extensions().get::<MatchedPath>().cloned();
@@ -88,7 +88,7 @@ pub(super) async fn observe(State(app): State<App>, mut request: Request, next: 
     response
 }
 
-/// The client's, if it is one that can be put into a log; else a new one.
+/// Returns the client's request id if it is safe to log, else a new one.
 fn request_id(request: &Request) -> HeaderValue {
     let inner = |byte: &u8| byte.is_ascii_alphanumeric() || b"._-".contains(byte);
     let given = request.headers().get(REQUEST_ID);
@@ -96,12 +96,12 @@ fn request_id(request: &Request) -> HeaderValue {
     if let Some(id) = given.filter(fits) {
         return id.clone();
     }
-    made()
+    generate()
 }
 
-/// Unique among servers by a random beginning, within one by counting: random numbers for each would be a system call
-/// for each.
-fn made() -> HeaderValue {
+/// Generates an id: a random prefix per server and a counter. A random number per request would be a system call per
+/// request.
+fn generate() -> HeaderValue {
     static BEGINNING: OnceLock<String> = OnceLock::new();
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let beginning = BEGINNING.get_or_init(|| crate::random::text(10).unwrap_or_default());

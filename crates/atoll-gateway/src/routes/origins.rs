@@ -1,7 +1,7 @@
-//! Pages of other origins: which of them a browser may let use the API (Fetch, "HTTP-CORS protocol").
+//! CORS: the origins whose pages may use the API (Fetch, "HTTP-CORS protocol").
 //!
-//! None, unless it is said. Which page asks is the browser's word, and only browsers care: this widens what pages may do
-//! in them, never what a token allows. Cookies are not used, so none are allowed to come along.
+//! None by default. Only browsers send and enforce origins: this extends what pages may do in them, never what a token
+//! allows. Cookies are not used, so credentials are not allowed.
 
 use std::sync::Arc;
 
@@ -18,33 +18,33 @@ use hyper::{Method, StatusCode, Uri};
 use crate::Error;
 
 const METHODS: HeaderValue = HeaderValue::from_static("GET, HEAD, POST, PUT, PATCH, DELETE");
-/// What clients send beyond what every page may.
-const ASKED: HeaderValue = HeaderValue::from_static(
+/// Request headers that pages may send, beyond the safelisted ones.
+const REQUEST_HEADERS: HeaderValue = HeaderValue::from_static(
     "atoll-sandbox, authorization, content-type, idempotency-key, if-match, if-none-match, last-event-id, mcp-method, \
      mcp-name, mcp-protocol-version, mcp-session-id, range, x-request-id",
 );
-/// What a page may read of an answer beyond what every page may.
-const TOLD: HeaderValue =
+/// Response headers that pages may read, beyond the safelisted ones.
+const RESPONSE_HEADERS: HeaderValue =
     HeaderValue::from_static("accept-ranges, content-range, etag, location, mcp-session-id, retry-after, x-request-id");
-/// For how many seconds a browser need not ask again.
-const REMEMBERED: HeaderValue = HeaderValue::from_static("600");
+/// How long browsers may cache a preflight response, in seconds.
+const MAX_AGE: HeaderValue = HeaderValue::from_static("600");
 
-/// A page on the internet may ask for a server on this machine or in this house (Private Network Access).
-const ASKS_PRIVATE: HeaderName = HeaderName::from_static("access-control-request-private-network");
-const ALLOWS_PRIVATE: HeaderName = HeaderName::from_static("access-control-allow-private-network");
+/// A public page may request a server on this machine or in a private network (Private Network Access).
+const REQUEST_PRIVATE: HeaderName = HeaderName::from_static("access-control-request-private-network");
+const ALLOW_PRIVATE: HeaderName = HeaderName::from_static("access-control-allow-private-network");
 
 /// The origins whose pages may use the API.
 #[derive(Debug, Clone, Default)]
 pub struct Origins(Arc<[HeaderValue]>);
 
 impl Origins {
-    /// Each as a browser says it: `https://app.example.org`, `http://localhost:5173`.
+    /// Parses origins as browsers send them: `https://app.example.org`, `http://localhost:5173`.
     pub fn parse(texts: &[String]) -> Result<Self, Error> {
         let origins: Result<Vec<HeaderValue>, Error> = texts.iter().map(|text| origin(text)).collect();
         Ok(Self(origins?.into()))
     }
 
-    /// Whether there are none.
+    /// Whether no origin is allowed.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
     }
@@ -54,21 +54,21 @@ impl Origins {
     }
 }
 
-/// Scheme, host and port, and nothing else: anything more would never be what a browser says.
+/// Parses scheme, host and port. Anything more would never match what a browser sends.
 fn origin(text: &str) -> Result<HeaderValue, Error> {
-    let wrong = || Error::invalid(format!("`{text}` is no origin: give it as in https://app.example.org"));
+    let wrong = || Error::invalid(format!("`{text}` is not a valid origin: write it like https://app.example.org"));
     let uri: Uri = text.parse().map_err(|_| wrong())?;
     let scheme = uri.scheme_str().filter(|scheme| ["http", "https"].contains(scheme)).ok_or_else(wrong)?;
     let authority = uri.authority().filter(|given| !given.as_str().contains('@')).ok_or_else(wrong)?;
     let is_default = matches!((scheme, authority.port_u16()), ("http", Some(80)) | ("https", Some(443)));
-    let said = format!("{scheme}://{authority}");
-    if text != said || is_default || text.chars().any(char::is_uppercase) || text.contains('*') {
+    let normalized = format!("{scheme}://{authority}");
+    if text != normalized || is_default || text.chars().any(char::is_uppercase) || text.contains('*') {
         return Err(wrong());
     }
     HeaderValue::from_str(text).map_err(|_| wrong())
 }
 
-/// Answers what browsers ask beforehand, and says of each answer whose pages may read it.
+/// Responds to preflight requests, and adds the CORS headers to all other responses.
 pub(super) async fn allow(State(origins): State<Origins>, request: Request, next: Next) -> Response {
     if origins.is_empty() {
         return next.run(request).await;
@@ -76,22 +76,22 @@ pub(super) async fn allow(State(origins): State<Origins>, request: Request, next
     let allowed = origins.of(&request);
     let is_question =
         request.method() == Method::OPTIONS && request.headers().contains_key(ACCESS_CONTROL_REQUEST_METHOD);
-    let asks_private = request.headers().contains_key(ASKS_PRIVATE);
+    let asks_private = request.headers().contains_key(REQUEST_PRIVATE);
     let mut response = if is_question { StatusCode::NO_CONTENT.into_response() } else { next.run(request).await };
     let headers = response.headers_mut();
-    // What is kept in between is for this origin alone.
+    // Caches must key on the origin.
     headers.append(VARY, HeaderValue::from_static("origin"));
     let Some(allowed) = allowed else { return response };
     headers.insert(ACCESS_CONTROL_ALLOW_ORIGIN, allowed);
     if is_question {
         headers.insert(ACCESS_CONTROL_ALLOW_METHODS, METHODS);
-        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, ASKED);
-        headers.insert(ACCESS_CONTROL_MAX_AGE, REMEMBERED);
+        headers.insert(ACCESS_CONTROL_ALLOW_HEADERS, REQUEST_HEADERS);
+        headers.insert(ACCESS_CONTROL_MAX_AGE, MAX_AGE);
         if asks_private {
-            headers.insert(ALLOWS_PRIVATE, HeaderValue::from_static("true"));
+            headers.insert(ALLOW_PRIVATE, HeaderValue::from_static("true"));
         }
     } else {
-        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, TOLD);
+        headers.insert(ACCESS_CONTROL_EXPOSE_HEADERS, RESPONSE_HEADERS);
     }
     response
 }
@@ -101,7 +101,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_origin_is_what_a_browser_says() {
+    fn origin_is_accepted_in_a_browsers_spelling_only() {
         for good in
             ["https://app.example.org", "http://localhost:5173", "http://[::1]:8080", "https://xn--bcher-kva.example"]
         {

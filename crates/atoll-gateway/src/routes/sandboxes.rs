@@ -1,4 +1,4 @@
-//! Sandboxes as a whole, and the way inside.
+//! The lifecycle of sandboxes, and requests that are forwarded into them.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,35 +13,35 @@ use tokio::time::timeout;
 use super::extract::{Json, Name, json};
 use crate::app::App;
 use crate::auth::Caller;
-use crate::fleet::Handle;
 use crate::registry::{Claimed, Row};
-use crate::{Error, ask, clock, proxy};
+use crate::sandboxes::SandboxHandle;
+use crate::{Error, agent_client, clock, proxy};
 
-/// Sandboxes in one page, if not told otherwise, and at most.
+/// Default and largest page size.
 const PAGE: usize = 100;
 const PAGE_MAX: usize = 1000;
 
-/// How long an agent may take to say what it is doing; the rest is told without it.
-const LIVE_WITHIN: Duration = Duration::from_secs(2);
+/// How long an agent may take to respond; after that, the record is returned without its information.
+const INFO_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The longest idempotency key.
+/// Longest idempotency key.
 const KEY_MAX: usize = 255;
 
-/// The parameters of a list, as they are described.
+/// The query parameters of a list, for the OpenAPI document.
 #[derive(Debug, utoipa::IntoParams)]
 #[into_params(parameter_in = Query)]
-#[expect(dead_code, reason = "they are read pair by pair: serde reads no repeated parameter")]
+#[expect(dead_code, reason = "parsed pair by pair: serde does not support repeated parameters")]
 struct Pages {
-    /// `NAME=VALUE`: only those with this label. May be given more than once.
+    /// `NAME=VALUE`: return only sandboxes with this label. Can be repeated.
     label: Option<Vec<String>>,
-    /// Only those behind this name.
+    /// Return only sandboxes after this name.
     after: Option<SandboxName>,
-    /// At most so many (100).
+    /// Page size (default: 100).
     #[param(minimum = 1, maximum = 1000)]
     limit: Option<usize>,
 }
 
-/// `?label=NAME=VALUE` (any number), `after=NAME`, `limit=COUNT`.
+/// The query parameters of a list: `label=NAME=VALUE` (repeatable), `after=NAME`, `limit=COUNT`.
 #[derive(Debug, Default)]
 struct Page {
     labels: BTreeMap<String, String>,
@@ -55,17 +55,18 @@ impl Page {
         for (name, value) in pairs {
             match name.as_str() {
                 "label" => {
-                    let wrong = || Error::invalid(format!("label: `{}` is no NAME=VALUE", value.escape_debug()));
+                    let wrong =
+                        || Error::invalid(format!("label: `{}` is not of the form NAME=VALUE", value.escape_debug()));
                     let (name, value) = value.split_once('=').ok_or_else(wrong)?;
                     page.labels.insert(name.to_owned(), value.to_owned());
                 }
                 "after" => page.after = Some(named(value)?),
                 "limit" => {
                     let fits = value.parse().ok().filter(|limit| (1..=PAGE_MAX).contains(limit));
-                    let wrong = || Error::invalid(format!("limit is wrong: give 1 to {PAGE_MAX}"));
+                    let wrong = || Error::invalid(format!("limit must be a number from 1 to {PAGE_MAX}"));
                     page.limit = Some(fits.ok_or_else(wrong)?);
                 }
-                _ => return Err(Error::invalid(format!("`{}` is no filter", name.escape_debug()))),
+                _ => return Err(Error::invalid(format!("unknown query parameter `{}`", name.escape_debug()))),
             }
         }
         Ok(page)
@@ -76,7 +77,7 @@ fn named(text: String) -> Result<SandboxName, Error> {
     SandboxName::new(text).map_err(|error| Error::invalid(error.to_string()))
 }
 
-/// List the sandboxes that the caller may see, by name.
+/// List the sandboxes that the caller may read, by name.
 #[utoipa::path(get, path = "/v1/sandboxes", tag = "sandboxes", operation_id = "listSandboxes", params(Pages),
     responses((status = 200, body = SandboxList)))]
 pub(super) async fn list(
@@ -89,49 +90,49 @@ pub(super) async fn list(
     let mut rows = app.registry.list(after, limit + 1, labels, move |name| caller.can(Verb::Read, name)).await?;
     let more = rows.len() > limit;
     rows.truncate(limit);
-    let sandboxes: Vec<_> = rows.into_iter().map(|row| app.fleet.freshen(row).record()).collect();
+    let sandboxes: Vec<_> = rows.into_iter().map(|row| app.sandboxes.with_last_used(row).record()).collect();
     let next = sandboxes.last().filter(|_| more).map(|last| last.name.clone());
     Ok(json(StatusCode::OK, &SandboxList { sandboxes, next }))
 }
 
-/// Get or create the sandbox that the body names; a name is made up if it names none.
+/// Get or create the sandbox that the body names. Generates a name if the body has none.
 #[utoipa::path(post, path = "/v1/sandboxes", tag = "sandboxes", operation_id = "createSandbox",
-    params(("idempotency-key" = Option<String>, Header, description = "The same key and body mean the same sandbox.")),
+    params(("idempotency-key" = Option<String>, Header, description = "Requests with the same key and body refer to the same sandbox.")),
     request_body = Option<CreateSandbox>,
-    responses((status = 200, body = SandboxRecord, description = "It was there."),
-        (status = 201, body = SandboxRecord, description = "It is new.")))]
+    responses((status = 200, body = SandboxRecord, description = "The sandbox existed."),
+        (status = 201, body = SandboxRecord, description = "The sandbox was created.")))]
 pub(super) async fn create(
     State(app): State<App>,
     caller: Caller,
     headers: HeaderMap,
-    Json(asked): Json<CreateSandbox>,
+    Json(requested): Json<CreateSandbox>,
 ) -> Result<Response, Error> {
-    let name = match &asked.name {
+    let name = match &requested.name {
         Some(name) => name.clone(),
         None => {
-            let text = crate::random::text(10).map_err(|error| Error::internal("make up a name", error))?;
+            let text = crate::random::text(10).map_err(|error| Error::internal("generate a name", error))?;
             named(format!("atoll-{text}"))?
         }
     };
     let name = match headers.get("idempotency-key") {
-        Some(key) => meant(&app, &caller, key, &asked, name).await?,
+        Some(key) => resolve_key(&app, &caller, key, &requested, name).await?,
         None => name,
     };
-    get_or_create(&app, &caller, &name, asked).await
+    get_or_create(&app, &caller, &name, requested).await
 }
 
-/// The sandbox that this key means.
-async fn meant(
+/// Returns the sandbox that an idempotency key refers to.
+async fn resolve_key(
     app: &App,
     caller: &Caller,
     key: &hyper::header::HeaderValue,
-    asked: &CreateSandbox,
+    requested: &CreateSandbox,
     name: SandboxName,
 ) -> Result<SandboxName, Error> {
     let is_text = |key: &&str| key.bytes().all(|byte| byte == b' ' || byte.is_ascii_graphic());
     let fits = key.to_str().ok().filter(|key| (1..=KEY_MAX).contains(&key.len())).filter(is_text);
-    let key = fits.ok_or_else(|| Error::invalid(format!("the idempotency key must have 1 to {KEY_MAX} letters")))?;
-    let body = serde_json::to_vec(asked).map_err(|error| Error::internal("read the request", error))?;
+    let key = fits.ok_or_else(|| Error::invalid(format!("the idempotency key must have 1 to {KEY_MAX} characters")))?;
+    let body = serde_json::to_vec(requested).map_err(|error| Error::internal("encode the request", error))?;
     let request = Sha256::digest(body).to_vec();
     match app.registry.claim_key(caller.id.to_string(), key.to_owned(), request, name, clock::now()).await? {
         Claimed::Sandbox(name) => named(name),
@@ -142,55 +143,55 @@ async fn meant(
 /// Get or create the sandbox of this name.
 #[utoipa::path(put, path = "/v1/sandboxes/{name}", tag = "sandboxes", operation_id = "putSandbox",
     params(("name" = SandboxName, Path, description = "The sandbox.")), request_body = Option<CreateSandbox>,
-    responses((status = 200, body = SandboxRecord, description = "It was there."),
-        (status = 201, body = SandboxRecord, description = "It is new.")))]
+    responses((status = 200, body = SandboxRecord, description = "The sandbox existed."),
+        (status = 201, body = SandboxRecord, description = "The sandbox was created.")))]
 pub(super) async fn put(
     State(app): State<App>,
     caller: Caller,
     Name(name): Name,
-    Json(asked): Json<CreateSandbox>,
+    Json(requested): Json<CreateSandbox>,
 ) -> Result<Response, Error> {
-    if asked.name.as_ref().is_some_and(|other| *other != name) {
-        return Err(Error::invalid("the body names another sandbox than the path"));
+    if requested.name.as_ref().is_some_and(|other| *other != name) {
+        return Err(Error::invalid("the body and the path name different sandboxes"));
     }
-    get_or_create(&app, &caller, &name, asked).await
+    get_or_create(&app, &caller, &name, requested).await
 }
 
 async fn get_or_create(
     app: &App,
     caller: &Caller,
     name: &SandboxName,
-    asked: CreateSandbox,
+    requested: CreateSandbox,
 ) -> Result<Response, Error> {
     caller.must(Verb::Admin, name)?;
-    // Without a wall a command has the server's rights, and reads its first token.
-    if asked.isolation == Some(Isolation::None) {
+    // Without isolation, a command has the server's privileges and can read its root token.
+    if requested.isolation == Some(Isolation::None) {
         caller.must_everywhere(Verb::Admin)?;
     }
     if app.is_draining() {
         return Err(Error::ShuttingDown);
     }
-    let (row, new) = app.fleet.create(name, asked).await?;
+    let (row, new) = app.sandboxes.create(name, requested).await?;
     let status = if new { StatusCode::CREATED } else { StatusCode::OK };
     Ok(json(status, &row.record()))
 }
 
-/// Show a sandbox, with what its agent says. Starts none.
+/// Get a sandbox, with live information from its agent. Does not start it.
 #[utoipa::path(get, path = "/v1/sandboxes/{name}", tag = "sandboxes", operation_id = "getSandbox",
     params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 200, body = SandboxRecord)))]
 pub(super) async fn get(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
     caller.must(Verb::Read, &name)?;
-    let handle = app.fleet.get(&name)?;
+    let handle = app.sandboxes.get(&name)?;
     let row = app.registry.sandbox(name.clone()).await?.ok_or(Error::SandboxNotFound { name })?;
-    let mut record = app.fleet.freshen(row).record();
+    let mut record = app.sandboxes.with_last_used(row).record();
     if let Some(agent) = handle.agent() {
-        let asked = async { ask::info(app.fleet.ground().placement.connect(&agent).await?).await };
-        record.live = timeout(LIVE_WITHIN, asked).await.ok().and_then(Result::ok);
+        let exchange = async { agent_client::info(app.sandboxes.services().placement.connect(&agent).await?).await };
+        record.live = timeout(INFO_TIMEOUT, exchange).await.ok().and_then(Result::ok);
     }
     Ok(json(StatusCode::OK, &record))
 }
 
-/// Change a sandbox's labels and idle clock.
+/// Change a sandbox's labels and idle timeout.
 #[utoipa::path(patch, path = "/v1/sandboxes/{name}", tag = "sandboxes", operation_id = "changeSandbox",
     params(("name" = SandboxName, Path, description = "The sandbox.")), request_body = Option<PatchSandbox>,
     responses((status = 200, body = SandboxRecord)))]
@@ -201,60 +202,60 @@ pub(super) async fn patch(
     Json(change): Json<PatchSandbox>,
 ) -> Result<Response, Error> {
     caller.must(Verb::Admin, &name)?;
-    let row = app.fleet.get(&name)?.change(&name, change).await?;
+    let row = app.sandboxes.get(&name)?.change(&name, change).await?;
     Ok(json(StatusCode::OK, &row.record()))
 }
 
-/// End a sandbox and remove everything of it.
+/// Delete a sandbox with all of its files.
 #[utoipa::path(delete, path = "/v1/sandboxes/{name}", tag = "sandboxes", operation_id = "deleteSandbox",
-    params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 204, description = "Nothing of it is left.")))]
+    params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 204, description = "The sandbox is deleted.")))]
 pub(super) async fn delete(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<StatusCode, Error> {
     caller.must(Verb::Admin, &name)?;
-    app.fleet.get(&name)?.delete(&name).await?;
+    app.sandboxes.get(&name)?.delete(&name).await?;
     Ok(StatusCode::NO_CONTENT)
 }
 
-/// Start a sandbox that is stopped; any use does so too.
+/// Start a stopped sandbox. Any use starts it, too.
 #[utoipa::path(post, path = "/v1/sandboxes/{name}/start", tag = "sandboxes", operation_id = "startSandbox",
     params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 200, body = SandboxRecord)))]
 pub(super) async fn start(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
-    whole(&app, &caller, &name, async |handle| handle.start(&name).await).await
+    lifecycle(&app, &caller, &name, async |handle| handle.start(&name).await).await
 }
 
-/// End what runs in a sandbox; its files stay.
+/// Stop a sandbox. Its processes end; its files stay.
 #[utoipa::path(post, path = "/v1/sandboxes/{name}/stop", tag = "sandboxes", operation_id = "stopSandbox",
     params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 200, body = SandboxRecord)))]
 pub(super) async fn stop(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
-    whole(&app, &caller, &name, async |handle| handle.stop(&name).await).await
+    lifecycle(&app, &caller, &name, async |handle| handle.stop(&name).await).await
 }
 
-/// Freeze a sandbox with everything alive.
+/// Pause a sandbox: freeze all of its processes.
 #[utoipa::path(post, path = "/v1/sandboxes/{name}/pause", tag = "sandboxes", operation_id = "pauseSandbox",
     params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 200, body = SandboxRecord)))]
 pub(super) async fn pause(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
-    whole(&app, &caller, &name, async |handle| handle.pause(&name).await).await
+    lifecycle(&app, &caller, &name, async |handle| handle.pause(&name).await).await
 }
 
-/// Let a paused sandbox go on.
+/// Resume a paused sandbox.
 #[utoipa::path(post, path = "/v1/sandboxes/{name}/resume", tag = "sandboxes", operation_id = "resumeSandbox",
     params(("name" = SandboxName, Path, description = "The sandbox.")), responses((status = 200, body = SandboxRecord)))]
 pub(super) async fn resume(State(app): State<App>, caller: Caller, Name(name): Name) -> Result<Response, Error> {
-    whole(&app, &caller, &name, async |handle| handle.resume(&name).await).await
+    lifecycle(&app, &caller, &name, async |handle| handle.resume(&name).await).await
 }
 
-/// Something that is done to a sandbox as a whole.
-async fn whole(
+/// Executes a lifecycle operation.
+async fn lifecycle(
     app: &App,
     caller: &Caller,
     name: &SandboxName,
-    act: impl AsyncFnOnce(Handle) -> Result<Row, Error>,
+    act: impl AsyncFnOnce(SandboxHandle) -> Result<Row, Error>,
 ) -> Result<Response, Error> {
     caller.must(Verb::Admin, name)?;
-    let row = act(app.fleet.get(name)?).await?;
+    let row = act(app.sandboxes.get(name)?).await?;
     Ok(json(StatusCode::OK, &row.record()))
 }
 
-/// Everything that happens inside.
+/// Forwards a request into a sandbox.
 pub(super) async fn inside(
     State(app): State<App>,
     caller: Caller,

@@ -1,4 +1,4 @@
-//! The server itself: whether it lives, whether it can serve, what it counts.
+//! The server itself: liveness, readiness, metrics.
 
 use atoll_protocol::{SandboxState, Verb};
 use axum::extract::State;
@@ -9,17 +9,17 @@ use crate::Error;
 use crate::app::App;
 use crate::auth::Caller;
 
-/// The text format of Prometheus.
+/// The content type of the Prometheus text format.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4";
 
-/// Whether the process lives.
+/// Check whether the process is alive.
 #[utoipa::path(get, path = "/healthz", tag = "server", operation_id = "isAlive", security(()),
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub(super) async fn alive() -> &'static str {
     "ok\n"
 }
 
-/// Whether it can serve: not while it ends, nor without its registry.
+/// Check whether the server is ready: not shutting down, and its registry responds.
 #[utoipa::path(get, path = "/readyz", tag = "server", operation_id = "isReady", security(()),
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub(super) async fn ready(State(app): State<App>) -> Result<&'static str, Error> {
@@ -27,7 +27,7 @@ pub(super) async fn ready(State(app): State<App>) -> Result<&'static str, Error>
     Ok("ok\n")
 }
 
-/// Why it cannot serve.
+/// Returns an error if the server is not ready.
 pub(crate) async fn readiness(app: &App) -> Result<(), Error> {
     if app.is_draining() {
         return Err(Error::ShuttingDown);
@@ -35,14 +35,14 @@ pub(crate) async fn readiness(app: &App) -> Result<(), Error> {
     app.registry.check().await
 }
 
-/// Counts, in the text format of Prometheus.
+/// Get the metrics in the Prometheus text format.
 #[utoipa::path(get, path = "/metrics", tag = "server", operation_id = "getMetrics",
     responses((status = 200, body = String, content_type = "text/plain")))]
 pub(super) async fn metrics(State(app): State<App>, caller: Caller) -> Result<Response, Error> {
     caller.must_everywhere(Verb::Read)?;
-    let states = app.fleet.states();
+    let states = app.sandboxes.states();
     let all = [SandboxState::Running, SandboxState::Paused, SandboxState::Stopped];
     let counts = all.map(|state| (state, states.iter().filter(|found| **found == state).count()));
-    let traffic = app.fleet.traffic().await;
+    let traffic = app.sandboxes.traffic().await;
     Ok(([(CONTENT_TYPE, METRICS_TYPE)], app.metrics.text(&counts, &traffic)).into_response())
 }

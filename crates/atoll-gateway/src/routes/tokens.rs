@@ -1,4 +1,5 @@
-//! Tokens. Only who may do everything may make them: whoever could make one could make one for everything.
+//! Tokens. Only admins of the whole server may create them: any token could otherwise create one with more
+//! permissions.
 
 use atoll_protocol::{CreateToken, NewToken, TokenList, Verb};
 use axum::extract::{Path, State};
@@ -18,23 +19,23 @@ pub(super) async fn list(State(app): State<App>, caller: Caller) -> Result<Respo
     Ok(json(StatusCode::OK, &TokenList { tokens: app.auth.list() }))
 }
 
-/// Make a token. Its secret is told only now.
+/// Create a token. Only this response contains its secret.
 #[utoipa::path(post, path = "/v1/tokens", tag = "tokens", operation_id = "createToken", request_body = CreateToken,
     responses((status = 201, body = NewToken)))]
 pub(super) async fn create(
     State(app): State<App>,
     caller: Caller,
-    Json(asked): Json<CreateToken>,
+    Json(requested): Json<CreateToken>,
 ) -> Result<Response, Error> {
     caller.must_everywhere(Verb::Admin)?;
-    let made = app.auth.create(asked).await?;
-    tracing::info!(token = made.info.id, by = &*caller.id, "a token was made");
+    let made = app.auth.create(requested).await?;
+    tracing::info!(token = made.info.id, by = &*caller.id, "token created");
     Ok(json(StatusCode::CREATED, &made))
 }
 
-/// End a token.
+/// Revoke a token.
 #[utoipa::path(delete, path = "/v1/tokens/{id}", tag = "tokens", operation_id = "revokeToken",
-    params(("id" = String, Path, description = "The token.")), responses((status = 204, description = "It is refused from now on.")))]
+    params(("id" = String, Path, description = "The token.")), responses((status = 204, description = "The token is revoked.")))]
 pub(super) async fn revoke(
     State(app): State<App>,
     caller: Caller,
@@ -42,6 +43,6 @@ pub(super) async fn revoke(
 ) -> Result<StatusCode, Error> {
     caller.must_everywhere(Verb::Admin)?;
     app.auth.revoke(&id).await?;
-    tracing::info!(token = id, by = &*caller.id, "a token was revoked");
+    tracing::info!(token = id, by = &*caller.id, "token revoked");
     Ok(StatusCode::NO_CONTENT)
 }

@@ -1,5 +1,5 @@
-//! One connection: TLS if there is any, HTTP/1.1 or HTTP/2 by its first bytes, and the limits that keep a client from
-//! holding it for nothing.
+//! Serves one connection: TLS if configured, HTTP/1.1 or HTTP/2 by its first bytes, with limits that stop a client
+//! from holding it idle.
 
 use std::convert::Infallible;
 use std::pin::pin;
@@ -7,7 +7,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
-use atoll_http::{Local, Slipway, Stream};
+use atoll_http::{SpliceStream, Stream, UnixSocket};
 use axum::Router;
 use axum::body::Body;
 use axum::response::Response;
@@ -24,24 +24,23 @@ use tokio_rustls::TlsAcceptor;
 use tower::ServiceExt;
 
 use super::Limits;
-use super::steady::Steady;
+use super::inline_repoll::InlineRepoll;
 use crate::app::App;
 use crate::metrics::{Metrics, While};
-use crate::preview::{self, Arrival, Interjecting};
+use crate::preview::{self, Arrival, InformationalStream};
 
-/// How often an HTTP/2 client that says nothing is asked whether it is there, and for how long it may not answer.
-const ASK_EVERY: Duration = Duration::from_secs(30);
-const ANSWERS_WITHIN: Duration = Duration::from_secs(20);
+/// Interval of HTTP/2 pings to a silent client, and the timeout for its reply.
+const PING_INTERVAL: Duration = Duration::from_secs(30);
+const PING_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// What an HTTP/2 client may send ahead in one request: 64 KiB, as the protocol has it, makes a large upload wait for
-/// every one of them.
+/// HTTP/2 flow-control window of one stream. With the protocol's default of 64 KiB, a large upload stalls at every
+/// window.
 const WINDOW: u32 = 1024 * 1024;
 
-/// What ends a connection in good order when the server ends.
+/// Ends a connection gracefully when the server shuts down.
 pub(super) type Watch = Box<Watcher>;
 
-/// Who answers what comes over a connection. It is told by where the connection came in, and by nothing that a request
-/// says.
+/// The service behind a connection. The listener decides which one, never the content of a request.
 pub(super) enum Front {
     Api(Router),
     Previews(App),
@@ -52,8 +51,8 @@ impl Front {
         let mut request = request.map(Body::new);
         match self {
             Self::Api(router) => {
-                if let Some(passage) = arrival.passage {
-                    request.extensions_mut().insert(passage);
+                if let Some(splice) = arrival.splice {
+                    request.extensions_mut().insert(splice);
                 }
                 router.clone().oneshot(request).await
             }
@@ -62,7 +61,7 @@ impl Front {
     }
 }
 
-/// What every connection works with.
+/// Everything that serving a connection needs.
 pub(super) struct Connection {
     pub(super) front: Arc<Front>,
     pub(super) limits: Limits,
@@ -74,12 +73,12 @@ impl Connection {
     pub(super) async fn tcp(&self, stream: TcpStream, watch: Watch) {
         let peer = stream.peer_addr().ok();
         let Some(tls) = &self.tls else {
-            let slipway = Slipway::new(Stream::Tcp(stream));
-            let arrival = Arrival { passage: Some(slipway.passage()), ..Arrival::of(peer, "http") };
+            let stream = SpliceStream::new(Stream::Tcp(stream));
+            let arrival = Arrival { splice: Some(stream.handle()), ..Arrival::of(peer, "http") };
             return match &*self.front {
-                Front::Api(_) => self.plain(slipway, arrival, watch).await,
+                Front::Api(_) => self.plain(stream, arrival, watch).await,
                 Front::Previews(_) => {
-                    let (stream, interim) = Interjecting::new(slipway);
+                    let (stream, interim) = InformationalStream::new(stream);
                     self.plain(stream, Arrival { interim: Some(interim), ..arrival }, watch).await;
                 }
             };
@@ -88,22 +87,22 @@ impl Connection {
             Ok(Ok(stream)) => match &*self.front {
                 Front::Api(_) => self.plain(stream, Arrival::of(peer, "https"), watch).await,
                 Front::Previews(_) => {
-                    let (stream, interim) = Interjecting::new(stream);
+                    let (stream, interim) = InformationalStream::new(stream);
                     let arrival = Arrival { interim: Some(interim), ..Arrival::of(peer, "https") };
                     self.plain(stream, arrival, watch).await;
                 }
             },
-            Ok(Err(error)) => tracing::debug!(%error, "a handshake failed"),
-            Err(_) => tracing::debug!("a handshake took too long"),
+            Ok(Err(error)) => tracing::debug!(%error, "TLS handshake failed"),
+            Err(_) => tracing::debug!("TLS handshake timed out"),
         }
     }
 
     pub(super) async fn unix(&self, stream: UnixStream, watch: Watch) {
-        // It only fails for want of descriptors or memory: nothing could be served.
-        let Ok(local) = Local::try_from(stream) else { return };
-        let slipway = Slipway::new(Stream::Unix(local));
-        let arrival = Arrival { passage: Some(slipway.passage()), ..Arrival::of(None, "http") };
-        self.plain(slipway, arrival, watch).await;
+        // Fails only without free descriptors or memory, in which case nothing could be served.
+        let Ok(local) = UnixSocket::try_from(stream) else { return };
+        let stream = SpliceStream::new(Stream::Unix(local));
+        let arrival = Arrival { splice: Some(stream.handle()), ..Arrival::of(None, "http") };
+        self.plain(stream, arrival, watch).await;
     }
 
     async fn plain(
@@ -113,11 +112,11 @@ impl Connection {
         watch: Watch,
     ) {
         let _open = While::new(&self.metrics.connections);
-        let asked = Arc::new(AtomicBool::new(false));
+        let has_request = Arc::new(AtomicBool::new(false));
         let service = {
-            let (front, asked) = (Arc::clone(&self.front), Arc::clone(&asked));
+            let (front, has_request) = (Arc::clone(&self.front), Arc::clone(&has_request));
             service_fn(move |request: Request<Incoming>| {
-                asked.store(true, Ordering::Relaxed);
+                has_request.store(true, Ordering::Relaxed);
                 let (front, arrival) = (Arc::clone(&front), arrival.clone());
                 async move { front.answer(arrival, request).await }
             })
@@ -125,14 +124,14 @@ impl Connection {
         let builder = self.builder();
         let serving = builder.serve_connection_with_upgrades(TokioIo::new(stream), service);
         let serving = pin!(watch.watch(serving));
-        let mut serving = Steady::new(serving);
-        // Which version is spoken is told by the first bytes, for which hyper waits without a clock.
+        let mut serving = InlineRepoll::new(serving);
+        // hyper detects the HTTP version from the first bytes, and has no timeout for these.
         tokio::select! {
             _ = &mut serving => return,
             () = sleep(self.limits.head_within) => {}
         }
-        if asked.load(Ordering::Relaxed) {
-            // How it ended is the client's business.
+        if has_request.load(Ordering::Relaxed) {
+            // How the connection ends concerns the client only.
             drop(serving.await);
         }
     }
@@ -154,8 +153,8 @@ impl Connection {
             .initial_stream_window_size(WINDOW)
             .initial_connection_window_size(4 * WINDOW)
             .max_header_list_size(u32::try_from(limits.head_bytes).unwrap_or(u32::MAX))
-            .keep_alive_interval(ASK_EVERY)
-            .keep_alive_timeout(ANSWERS_WITHIN);
+            .keep_alive_interval(PING_INTERVAL)
+            .keep_alive_timeout(PING_TIMEOUT);
         builder
     }
 }

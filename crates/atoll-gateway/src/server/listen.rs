@@ -1,4 +1,4 @@
-//! Where the server listens: where it was told, if that is safe, and on a socket in its state directory.
+//! The server's listeners: the configured addresses, if they are safe, and a unix socket in the state directory.
 
 use std::net::SocketAddr;
 use std::os::unix::fs::PermissionsExt;
@@ -10,31 +10,31 @@ use tokio_rustls::TlsAcceptor;
 use super::tls::{self, TlsFiles};
 use crate::Error;
 
-/// Everything that is listened on.
+/// All listeners of the server.
 pub(crate) struct Listeners {
     pub(crate) tcp: Vec<TcpListener>,
-    /// For previews alone.
+    /// Listeners for previews only.
     pub(crate) previews: Vec<TcpListener>,
     pub(crate) unix: UnixListener,
     pub(crate) tls: Option<TlsAcceptor>,
 }
 
 impl Listeners {
-    /// The addresses, with the ports that were chosen.
+    /// Returns the addresses, with the ports that the kernel chose.
     pub(crate) fn addresses(&self) -> Vec<SocketAddr> {
         self.tcp.iter().filter_map(|listener| listener.local_addr().ok()).collect()
     }
 }
 
-/// Where previews are listened for.
+/// Where to listen for previews.
 #[derive(Debug, Clone, Default)]
 pub enum PreviewListen {
-    /// Nowhere.
+    /// Do not serve previews.
     Nowhere,
-    /// One port behind the API's first address; at any other if that is taken.
+    /// The port after the API's first one, or any other if that is in use.
     #[default]
     BesideTheApi,
-    /// There.
+    /// These addresses.
     At(Vec<SocketAddr>),
 }
 
@@ -50,7 +50,7 @@ async fn bind_previews(wanted: &PreviewListen, api: &[TcpListener], may: &Rule) 
             match bind_tcp(&at(first.port().checked_add(1).unwrap_or_default()), may).await {
                 Ok(bound) => Ok(bound),
                 Err(error) => {
-                    tracing::warn!(%error, "previews are listened for at another port");
+                    tracing::warn!(%error, "the default preview port is in use, listening on another one");
                     bind_tcp(&at(0), may).await
                 }
             }
@@ -58,7 +58,7 @@ async fn bind_previews(wanted: &PreviewListen, api: &[TcpListener], may: &Rule) 
     }
 }
 
-/// What may be listened on.
+/// Which addresses are allowed.
 struct Rule {
     anywhere: bool,
 }
@@ -68,8 +68,8 @@ async fn bind_tcp(addresses: &[SocketAddr], may: &Rule) -> Result<Vec<TcpListene
     for address in addresses {
         if !may.anywhere && !address.ip().is_loopback() {
             return Err(Error::invalid(format!(
-                "{address} can be reached by others, and there is no TLS: give a certificate and a key, or allow \
-                 plaintext by name"
+                "{address} can be reached by others, and there is no TLS: pass a certificate and a key, or allow \
+                 plaintext explicitly"
             )));
         }
         let listener = TcpListener::bind(address).await;
@@ -78,7 +78,7 @@ async fn bind_tcp(addresses: &[SocketAddr], may: &Rule) -> Result<Vec<TcpListene
     Ok(bound)
 }
 
-/// Binds. Tokens must not cross a network in the clear unless somebody said that they may.
+/// Binds all listeners. Refuses to send tokens over a network in plaintext unless that was allowed explicitly.
 pub(crate) async fn bind(
     addresses: &[SocketAddr],
     previews: &PreviewListen,
@@ -94,7 +94,7 @@ pub(crate) async fn bind(
     Ok(Listeners { tcp, previews, unix, tls })
 }
 
-/// The caller holds the state directory's lock: a socket that is there belongs to nobody.
+/// Binds the unix socket. The caller holds the state directory's lock, so an existing socket file is stale.
 fn bind_unix(path: &Path) -> std::io::Result<UnixListener> {
     drop(std::fs::remove_file(path));
     let listener = UnixListener::bind(path)?;
@@ -107,7 +107,7 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn others_are_served_only_when_that_was_said() {
+    async fn plaintext_beyond_loopback_must_be_allowed() {
         let dir = tempfile::tempdir().unwrap();
         let socket = dir.path().join("server.sock");
         let anywhere: SocketAddr = "0.0.0.0:0".parse().unwrap();

@@ -1,11 +1,11 @@
-//! Listening, connections and their limits, and the end.
+//! Listeners, connections with their limits, and graceful shutdown.
 //!
-//! When the server is asked to end, it takes no new connections, ends streams that would go on for ever (their clients
-//! come back and go on by cursor), lets other requests end, and leaves every agent alone.
+//! On shutdown, the server refuses new connections, ends streams that have no end of their own (their clients
+//! reconnect and continue from their cursor), lets other requests finish, and leaves all agents running.
 
 mod connection;
+mod inline_repoll;
 mod listen;
-mod steady;
 mod tls;
 
 use std::io;
@@ -24,28 +24,28 @@ pub use listen::PreviewListen;
 pub(crate) use listen::{Listeners, bind};
 pub use tls::TlsFiles;
 
+use crate::adapter::ProtocolAdapter;
 use crate::app::App;
-use crate::face::Face;
 use crate::metrics::Metrics;
 
-/// What clients may use of the server.
+/// Limits on connections and requests.
 #[derive(Debug, Clone)]
 pub struct Limits {
-    /// Connections at once. More wait in the kernel's queue.
+    /// Concurrent connections. Further ones wait in the kernel's queue.
     pub connections: usize,
-    /// Bytes of a JSON body for the gateway itself. What goes through to a sandbox is not limited here.
+    /// Bytes of a JSON body for the gateway itself. Bodies that are forwarded to a sandbox are not limited here.
     pub json_bytes: usize,
     /// Bytes of a request's head.
     pub head_bytes: usize,
-    /// Bytes that are read at once of what goes through.
+    /// Bytes that are read at once of forwarded bodies.
     pub buffer_bytes: usize,
-    /// Headers of a request.
+    /// Number of headers in a request.
     pub headers: usize,
-    /// How long a client may take for a request's head, and for the handshake before.
+    /// Timeout for a request's head, and for the TLS handshake.
     pub head_within: Duration,
-    /// Requests of one connection at once (HTTP/2).
+    /// Concurrent requests per HTTP/2 connection.
     pub streams: u32,
-    /// How long requests may go on when the server is asked to end.
+    /// How long open requests may take when the server shuts down.
     pub drain_within: Duration,
 }
 
@@ -64,10 +64,10 @@ impl Default for Limits {
     }
 }
 
-/// Bytes that are read at once for previews, through which large things go.
+/// Read buffer of preview connections, which carry large bodies.
 const PREVIEW_BUFFER: usize = 256 * 1024;
 
-/// Everything that connections work with.
+/// The server, ready to run.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) router: Router,
@@ -75,14 +75,14 @@ pub(crate) struct Server {
     pub(crate) limits: Limits,
     pub(crate) metrics: Arc<Metrics>,
     pub(crate) draining: watch::Sender<bool>,
-    pub(crate) faces: Vec<Arc<dyn Face>>,
+    pub(crate) adapters: Vec<Arc<dyn ProtocolAdapter>>,
 }
 
-/// How soon a failed accept is tried again: for want of descriptors, as a rule, and somebody must close one first.
-const ACCEPT_AGAIN: Duration = Duration::from_millis(50);
+/// Pause after a failed accept. It mostly fails for want of descriptors, until another connection closes.
+const ACCEPT_RETRY: Duration = Duration::from_millis(50);
 
 impl Server {
-    /// Serves until `end` is ready and what was begun is done.
+    /// Serves until `end` completes and open requests have ended.
     pub(crate) async fn run(self, listeners: Listeners, end: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
         let Listeners { tcp, previews, unix, tls } = listeners;
@@ -91,43 +91,44 @@ impl Server {
             Arc::new(Connection { front: Arc::new(front), limits, metrics, tls })
         };
         let api = make(Front::Api(self.router), &self.limits);
-        let seen = make(Front::Previews(self.app), &Limits { buffer_bytes: PREVIEW_BUFFER, ..self.limits.clone() });
-        // Each has places of its own: whoever fills one leaves the other alone.
+        let previews_front =
+            make(Front::Previews(self.app), &Limits { buffer_bytes: PREVIEW_BUFFER, ..self.limits.clone() });
+        // Each has its own connection limit: clients that exhaust one do not block the other.
         tokio::select! {
-            () = take(&api, &tcp, Some(&unix), &graceful) => {}
-            () = take(&seen, &previews, None, &graceful) => {}
+            () = accept_loop(&api, &tcp, Some(&unix), &graceful) => {}
+            () = accept_loop(&previews_front, &previews, None, &graceful) => {}
             () = end => {}
         }
-        tracing::info!("asked to end: no new connections, streams are sent away, sandboxes go on");
+        tracing::info!("shutting down: refusing connections, closing streams; sandboxes keep running");
         drop((tcp, previews, unix));
         self.draining.send_replace(true);
         let closing = async {
-            for face in self.faces {
-                face.close().await;
+            for adapter in self.adapters {
+                adapter.close().await;
             }
             graceful.shutdown().await;
         };
         if timeout(self.limits.drain_within, closing).await.is_err() {
-            tracing::warn!("some requests did not end in time");
+            tracing::warn!("some requests did not end before the shutdown timeout");
         }
     }
 }
 
-/// Takes connections, as many at once as there may be, for as long as it is polled.
-async fn take(
+/// Accepts connections up to the limit, for as long as it is polled.
+async fn accept_loop(
     connection: &Arc<Connection>,
     tcp: &[TcpListener],
     unix: Option<&UnixListener>,
     graceful: &GracefulShutdown,
 ) {
-    let places = Arc::new(Semaphore::new(connection.limits.connections));
-    while let Ok(place) = Arc::clone(&places).acquire_owned().await {
+    let permits = Arc::new(Semaphore::new(connection.limits.connections));
+    while let Ok(permit) = Arc::clone(&permits).acquire_owned().await {
         let watch: Watch = Box::new(graceful.watcher());
-        begin(connection, accept(tcp, unix).await, place, watch).await;
+        spawn(connection, accept(tcp, unix).await, permit, watch).await;
     }
 }
 
-/// What came in.
+/// An accepted connection.
 enum Accepted {
     Tcp(tokio::net::TcpStream),
     Unix(tokio::net::UnixStream),
@@ -154,31 +155,31 @@ async fn accept(tcp: &[TcpListener], unix: Option<&UnixListener>) -> io::Result<
     }
 }
 
-async fn begin(
+async fn spawn(
     connection: &Arc<Connection>,
     accepted: io::Result<Accepted>,
-    place: OwnedSemaphorePermit,
+    permit: OwnedSemaphorePermit,
     watch: Watch,
 ) {
     let connection = Arc::clone(connection);
     match accepted {
         Ok(Accepted::Tcp(stream)) => {
-            // Small answers at once; it only fails on a connection that is gone.
+            // Sends small responses at once. Fails only on a closed connection.
             drop(stream.set_nodelay(true));
             tokio::spawn(async move {
                 connection.tcp(stream, watch).await;
-                drop(place);
+                drop(permit);
             });
         }
         Ok(Accepted::Unix(stream)) => {
             tokio::spawn(async move {
                 connection.unix(stream, watch).await;
-                drop(place);
+                drop(permit);
             });
         }
         Err(error) => {
-            tracing::warn!(%error, "a connection could not be taken");
-            sleep(ACCEPT_AGAIN).await;
+            tracing::warn!(%error, "cannot accept a connection");
+            sleep(ACCEPT_RETRY).await;
         }
     }
 }

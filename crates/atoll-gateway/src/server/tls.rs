@@ -1,4 +1,4 @@
-//! TLS from two files: the certificates, ours first, and the key.
+//! TLS from two PEM files: the certificate chain and the private key.
 
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -11,12 +11,12 @@ use tokio_rustls::TlsAcceptor;
 
 use crate::Error;
 
-/// Where they are.
+/// The files for TLS.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
-    /// PEM: the server's certificate, then those that vouch for it.
+    /// PEM: the server's certificate, followed by its chain.
     pub certificates: PathBuf,
-    /// PEM: its private key.
+    /// PEM: the private key.
     pub key: PathBuf,
 }
 

@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use atoll_gateway::{
-    AuthMode, DiskTrouble, Domain, Gateway, Limits, LocalOptions, Options, Origins, PreviewListen, PreviewOptions,
+    AuthMode, DiskError, Domain, Gateway, Limits, LocalOptions, Options, Origins, PreviewListen, PreviewOptions,
     ROOT_TOKEN, Rate, SOCKET, TlsFiles,
 };
 use atoll_runtime::{Error, Home, programs};
@@ -256,7 +256,7 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
         preview: PreviewOptions { listen: previews, domain: Domain::parse(&arguments.preview_domain).map_err(told)? },
         origins: Origins::parse(&arguments.allow_origin).map_err(told)?,
         document: api::DOCUMENT,
-        faces: vec![Arc::new(Mcp::default())],
+        adapters: vec![Arc::new(Mcp::default())],
     })
 }
 
@@ -267,10 +267,10 @@ pub(crate) fn state() -> Result<PathBuf, Error> {
 
 /// Bad options are the user's to mend; the rest is ours.
 fn told(error: atoll_gateway::Error) -> Error {
-    if let atoll_gateway::Error::Disk { trouble, what } = error {
-        return match trouble {
-            DiskTrouble::Full => Error::DiskFull { what },
-            DiskTrouble::ReadOnly => Error::DiskReadOnly { what },
+    if let atoll_gateway::Error::Disk { cause, what } = error {
+        return match cause {
+            DiskError::Full => Error::DiskFull { what },
+            DiskError::ReadOnly => Error::DiskReadOnly { what },
         };
     }
     let what = error.to_string();

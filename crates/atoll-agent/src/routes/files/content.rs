@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
-use atoll_http::{LARGE, LARGE_UP, Passage, Pipe, Tap};
+use atoll_http::{Pipe, RawBody, SPLICE_REQUEST_MIN, SPLICE_RESPONSE_MIN, SpliceHandle};
 use atoll_protocol::{Encoding, ErrorCode, FileText, WriteFileRequest, WriteReceipt, given_path};
 use atoll_runtime::Error;
 use atoll_runtime::files::{Condition, Content, Files, ReadOptions, Reading, Upload, WHOLE_MAX, WriteOptions, Written};
@@ -65,7 +65,7 @@ pub(in crate::routes) async fn read(
     method: Method,
     AtPath { path, rest: how }: AtPath<HowToRead>,
     headers: HeaderMap,
-    passage: Option<Extension<Arc<Passage>>>,
+    splice: Option<Extension<Arc<SpliceHandle>>>,
 ) -> Result<Response, Refusal> {
     let files = agent.sandbox().files(how.user);
     let (condition, unless) = file::read_conditions(&headers)?;
@@ -84,7 +84,7 @@ pub(in crate::routes) async fn read(
     match files.read(&path, options).await? {
         Reading::Open(content) => {
             let (status, headers) = described(&content, partial);
-            let body = if head { Body::empty() } else { body(content, passage.as_deref()).await? };
+            let body = if head { Body::empty() } else { body(content, splice.as_deref()).await? };
             Ok((status, headers, body).into_response())
         }
         Reading::Unchanged(facts) => {
@@ -121,12 +121,12 @@ fn described(content: &Content, partial: bool) -> (StatusCode, HeaderMap) {
     (status, headers)
 }
 
-async fn body(mut content: Content, passage: Option<&Arc<Passage>>) -> Result<Body, Refusal> {
+async fn body(mut content: Content, splice: Option<&Arc<SpliceHandle>>) -> Result<Body, Refusal> {
     if content.length.is_some_and(|length| length <= SMALL) {
         return Ok(Body::from(whole(&mut content).await?));
     }
-    let room = passage.filter(|_| content.length.is_some_and(|length| length >= LARGE));
-    Ok(match room.and_then(|client| Some((client, client.open()?))) {
+    let room = splice.filter(|_| content.length.is_some_and(|length| length >= SPLICE_RESPONSE_MIN));
+    Ok(match room.and_then(|client| Some((client, client.open_pipe()?))) {
         Some((client, into)) => Body::new(Passing::new(content, Arc::clone(client), into)),
         None => Body::from_stream(stream::try_unfold(content, |mut content| async move {
             Ok::<_, Error>(content.next().await?.map(|bytes| (bytes, content)))
@@ -209,7 +209,7 @@ pub(in crate::routes) async fn write(
     State(agent): State<Agent>,
     AtPath { path, rest: how }: AtPath<HowToWrite>,
     headers: HeaderMap,
-    passage: Option<Extension<Arc<Passage>>>,
+    splice: Option<Extension<Arc<SpliceHandle>>>,
     mut body: Body,
 ) -> Result<Response, Refusal> {
     let HowToWrite { mode, parents, append, user } = how;
@@ -224,9 +224,9 @@ pub(in crate::routes) async fn write(
         Ok(upload) => upload,
         Err(error) => return Err(refused(&mut body, error).await),
     };
-    let length = body.size_hint().exact().filter(|length| *length >= LARGE_UP);
-    if let (Some(Extension(client)), Some(length)) = (passage, length) {
-        pour_past(&mut Tap::new(client, body, length), &mut upload).await?;
+    let length = body.size_hint().exact().filter(|length| *length >= SPLICE_REQUEST_MIN);
+    if let (Some(Extension(client)), Some(length)) = (splice, length) {
+        pour_past(&mut RawBody::new(client, body, length), &mut upload).await?;
     } else {
         pour(&mut body, &mut upload).await?;
     }
@@ -234,22 +234,22 @@ pub(in crate::routes) async fn write(
 }
 
 /// The same as [`pour`] with bytes that go past us.
-async fn pour_past(tap: &mut Tap, upload: &mut Upload) -> Result<(), Refusal> {
-    while let Some(bytes) = std::future::poll_fn(|context| tap.poll_early(context)).await {
+async fn pour_past(raw: &mut RawBody, upload: &mut Upload) -> Result<(), Refusal> {
+    while let Some(bytes) = std::future::poll_fn(|context| raw.poll_buffered(context)).await {
         let bytes = bytes.map_err(broke_off)?;
         if let Err(error) = upload.send(&bytes).await {
-            return Err(refused_past(tap, error).await);
+            return Err(refused_past(raw, error).await);
         }
     }
     let pipe = Pipe::new().map_err(broke_off)?;
-    while tap.left() > 0 {
+    while raw.remaining() > 0 {
         let moved = tokio::select! {
             biased;
-            moved = tap.fill(&pipe) => moved.map_err(broke_off)?,
-            error = upload.refused() => return Err(refused_past(tap, error).await),
+            moved = raw.fill(&pipe) => moved.map_err(broke_off)?,
+            error = upload.refused() => return Err(refused_past(raw, error).await),
         };
         if let Err(error) = upload.send_piped(&pipe.out, moved).await {
-            return Err(refused_past(tap, error).await);
+            return Err(refused_past(raw, error).await);
         }
     }
     Ok(())
@@ -282,8 +282,8 @@ pub(super) async fn refused(body: &mut Body, error: Error) -> Refusal {
     error.into()
 }
 
-async fn refused_past(tap: &mut Tap, error: Error) -> Refusal {
-    drop(tokio::time::timeout(UNREAD_WITHIN, tap.swallow(UNREAD_MAX as u64)).await);
+async fn refused_past(raw: &mut RawBody, error: Error) -> Refusal {
+    drop(tokio::time::timeout(UNREAD_WITHIN, raw.discard(UNREAD_MAX as u64)).await);
     error.into()
 }
 

@@ -5,7 +5,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 
-use atoll_http::{Passage, stand_in};
+use atoll_http::{SpliceHandle, placeholder};
 use atoll_runtime::Error;
 use atoll_runtime::files::{Content, Piece};
 use axum::body::HttpBody;
@@ -16,14 +16,14 @@ use hyper::body::{Frame, SizeHint};
 #[derive(Debug)]
 pub(super) struct Passing {
     content: Content,
-    client: Arc<Passage>,
+    client: Arc<SpliceHandle>,
     into: OwnedFd,
     left: u64,
 }
 
 impl Passing {
     /// Content of a known length, to the client by way of this pipe.
-    pub(super) fn new(content: Content, client: Arc<Passage>, into: OwnedFd) -> Self {
+    pub(super) fn new(content: Content, client: Arc<SpliceHandle>, into: OwnedFd) -> Self {
         let left = content.length.unwrap_or(0);
         Self { content, client, into, left }
     }
@@ -41,7 +41,7 @@ impl HttpBody for Passing {
             Err(error) => return Poll::Ready(Some(Err(error))),
             Ok(None) => return Poll::Ready(None),
             Ok(Some(Piece::Bytes(bytes))) => bytes,
-            Ok(Some(Piece::Moved(moved))) => stand_in(moved),
+            Ok(Some(Piece::Moved(moved))) => placeholder(moved),
         };
         *left = left.saturating_sub(bytes.len() as u64);
         Poll::Ready(Some(Ok(Frame::data(bytes))))
