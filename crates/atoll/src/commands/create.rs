@@ -13,7 +13,7 @@ use crate::options::{IsolationChoice, LimitArguments, NetworkArguments};
 use crate::settings::ServerArguments;
 use crate::{exit, parse, printer};
 
-/// Create a sandbox on a server, or check that it exists.
+/// Create a sandbox on a server, or get an existing one.
 ///
 /// An existing sandbox is not changed: options that differ from its own are an error. The sandbox exists until you
 /// remove it.

@@ -58,7 +58,7 @@ pub(crate) struct Arguments {
     #[arg(long, conflicts_with = "token")]
     rotate: bool,
 
-    /// Print a signed link that is valid for this time (2h).
+    /// Print a signed link that is valid for this time (2h) [default: 1h].
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1h", value_parser = parse::duration)]
     link: Option<Duration>,
 

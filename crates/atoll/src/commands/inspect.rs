@@ -11,7 +11,7 @@ use crate::settings::ServerArguments;
 use crate::table::pairs;
 use crate::{exit, printer};
 
-/// Show the state, limits, labels and resource usage of a sandbox. Does not start it.
+/// Show the state, limits, labels and resource usage of a sandbox, without starting it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll inspect box
