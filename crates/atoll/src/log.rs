@@ -1,8 +1,8 @@
-//! A server's log on standard error: lines are gathered, and written together a few moments later.
+//! The server's log on standard error, buffered: lines are collected and written in batches.
 //!
-//! Each write of a line costs a server about as much as passing on a request does, and a log that nobody reads must not
-//! hold one up. Owns what was logged and not written yet. What warns is written at once, and all before it; so is
-//! everything when there is much of it, and at the end. Only a server that is killed may take its last moment with it.
+//! Writing a line costs about as much as proxying a request, and a blocked stderr must not delay requests. The buffer
+//! is flushed every few milliseconds, on a warning or an error, when it is full, and at exit. Only a server that is
+//! killed loses the lines of its last few milliseconds.
 
 use std::io::{self, Write};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
@@ -10,100 +10,100 @@ use std::time::Duration;
 
 use tracing_subscriber::fmt::MakeWriter;
 
-/// How long a line may wait.
-const WITHIN: Duration = Duration::from_millis(20);
+/// Longest time that a line stays in the buffer.
+const FLUSH_INTERVAL: Duration = Duration::from_millis(20);
 
-/// How much may wait.
-const FULL: usize = 64 * 1024;
+/// Buffer size that triggers a flush.
+const FLUSH_SIZE: usize = 64 * 1024;
 
-static LOG: Log = Log { gathered: Mutex::new(Vec::new()), some: Condvar::new(), out: Mutex::new(Vec::new()) };
+static LOG: Log = Log { pending: Mutex::new(Vec::new()), nonempty: Condvar::new(), out: Mutex::new(Vec::new()) };
 
-/// What is to be written. The lock of `out` is taken first, and held by whoever writes: lines stay in their order.
+/// The buffer. A writer takes the lock of `out` first and holds it while it writes, so lines stay in order.
 #[derive(Debug)]
 struct Log {
-    gathered: Mutex<Vec<u8>>,
-    some: Condvar,
+    pending: Mutex<Vec<u8>>,
+    nonempty: Condvar,
     out: Mutex<Vec<u8>>,
 }
 
-/// Where the log's lines go, for `tracing`.
+/// The writer for `tracing`.
 #[derive(Debug)]
-pub(crate) struct Lines;
+pub(crate) struct LogWriter;
 
-/// Where one line goes.
+/// The writer of one line.
 #[derive(Debug)]
-pub(crate) struct Line {
-    at_once: bool,
+pub(crate) struct LineWriter {
+    immediate: bool,
 }
 
-/// Writes what is left when it is dropped.
+/// Flushes the buffer when dropped.
 #[derive(Debug)]
-pub(crate) struct Kept;
+pub(crate) struct FlushGuard;
 
-/// Begins to write what is logged. A fork would not take the thread with it, so not before one.
-pub(crate) fn keep() -> io::Result<Kept> {
-    std::thread::Builder::new().name("log".to_owned()).spawn(|| LOG.write_for_ever())?;
-    Ok(Kept)
+/// Starts the thread that flushes the buffer. Must be called after the last fork, which would not copy the thread.
+pub(crate) fn start() -> io::Result<FlushGuard> {
+    std::thread::Builder::new().name("log".to_owned()).spawn(|| LOG.flush_forever())?;
+    Ok(FlushGuard)
 }
 
-/// Writes what is left.
+/// Flushes the buffer.
 pub(crate) fn flush() {
     LOG.flush();
 }
 
-impl Drop for Kept {
+impl Drop for FlushGuard {
     fn drop(&mut self) {
         flush();
     }
 }
 
 impl Log {
-    fn take(&self, line: &[u8], at_once: bool) {
-        let mut gathered = lock(&self.gathered);
-        if gathered.is_empty() {
-            self.some.notify_one();
+    fn append(&self, line: &[u8], immediate: bool) {
+        let mut pending = lock(&self.pending);
+        if pending.is_empty() {
+            self.nonempty.notify_one();
         }
-        gathered.extend_from_slice(line);
-        let full = gathered.len() >= FULL;
-        drop(gathered);
-        if at_once || full {
+        pending.extend_from_slice(line);
+        let full = pending.len() >= FLUSH_SIZE;
+        drop(pending);
+        if immediate || full {
             self.flush();
         }
     }
 
     fn flush(&self) {
         let mut out = lock(&self.out);
-        std::mem::swap(&mut *out, &mut lock(&self.gathered));
-        // Nobody is left to be told that nothing can be told.
+        std::mem::swap(&mut *out, &mut lock(&self.pending));
+        // A closed stderr cannot be reported.
         drop(io::stderr().write_all(&out));
         out.clear();
     }
 
-    fn write_for_ever(&self) {
+    fn flush_forever(&self) {
         loop {
-            let gathered = lock(&self.gathered);
-            drop(self.some.wait_while(gathered, |lines| lines.is_empty()));
-            std::thread::sleep(WITHIN);
+            let pending = lock(&self.pending);
+            drop(self.nonempty.wait_while(pending, |lines| lines.is_empty()));
+            std::thread::sleep(FLUSH_INTERVAL);
             self.flush();
         }
     }
 }
 
-impl<'a> MakeWriter<'a> for Lines {
-    type Writer = Line;
+impl<'a> MakeWriter<'a> for LogWriter {
+    type Writer = LineWriter;
 
-    fn make_writer(&'a self) -> Line {
-        Line { at_once: true }
+    fn make_writer(&'a self) -> LineWriter {
+        LineWriter { immediate: true }
     }
 
-    fn make_writer_for(&'a self, about: &tracing::Metadata<'_>) -> Line {
-        Line { at_once: *about.level() <= tracing::Level::WARN }
+    fn make_writer_for(&'a self, metadata: &tracing::Metadata<'_>) -> LineWriter {
+        LineWriter { immediate: *metadata.level() <= tracing::Level::WARN }
     }
 }
 
-impl Write for Line {
+impl Write for LineWriter {
     fn write(&mut self, line: &[u8]) -> io::Result<usize> {
-        LOG.take(line, self.at_once);
+        LOG.append(line, self.immediate);
         Ok(line.len())
     }
 

@@ -1,25 +1,25 @@
-//! Atoll: a self-hosted computer for agents. The one binary; one file per subcommand in `commands/`.
+//! The `atoll` binary: parses the command line and dispatches to one module per subcommand in `commands/`.
 
 mod api;
-mod asking;
 mod commands;
 mod connect;
-mod detach;
+mod daemonize;
+mod error;
+mod exec_request;
 mod exit;
-mod failure;
-mod first_process;
-mod following;
 mod interrupts;
-mod local;
 mod log;
 mod mcp;
 mod options;
 mod output;
 mod parse;
-mod place;
+mod path_arg;
+mod pid1;
 mod printer;
 mod settings;
+mod stream_output;
 mod table;
+mod tty;
 
 use std::process::ExitCode;
 
@@ -27,7 +27,7 @@ use clap::{CommandFactory, Parser, Subcommand};
 
 use commands::lifecycle::Change;
 
-/// A self-hosted computer for agents: isolated Linux sandboxes from one binary, no Docker needed.
+/// Run and manage isolated Linux sandboxes for agents. One binary, no Docker needed.
 #[derive(Debug, Parser)]
 #[command(name = "atoll", version, max_term_width = 100)]
 struct Arguments {
@@ -43,13 +43,13 @@ enum Command {
     Ls(commands::ls::Arguments),
     Inspect(commands::inspect::Arguments),
     Rm(commands::rm::Arguments),
-    /// Let everything in a sandbox stand still, with nothing lost.
+    /// Freeze every process of a sandbox, without losing state.
     Pause(commands::lifecycle::Arguments),
-    /// Let a paused sandbox go on.
+    /// Continue a paused sandbox.
     Resume(commands::lifecycle::Arguments),
-    /// End what runs in a sandbox; its files stay.
+    /// Stop a sandbox: end its processes, keep its files.
     Stop(commands::lifecycle::Arguments),
-    /// Start a sandbox that is stopped.
+    /// Start a stopped sandbox.
     Start(commands::lifecycle::Arguments),
     Exec(Box<commands::exec::Arguments>),
     Ps(commands::ps::Arguments),
@@ -66,7 +66,7 @@ enum Command {
     Secret(commands::secret::Arguments),
     Ports(commands::ports::Arguments),
     Expose(commands::expose::Arguments),
-    Unexpose(commands::expose::Ending),
+    Unexpose(commands::expose::UnexposeArguments),
     Forward(commands::forward::Arguments),
     Watch(commands::watch::Arguments),
     Git(Box<commands::git::Arguments>),
@@ -81,8 +81,8 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    if std::env::args_os().nth(1).is_some_and(|role| role == commands::spare::NAME) {
-        return commands::spare::run();
+    if std::env::args_os().nth(1).is_some_and(|role| role == commands::spare_agent::NAME) {
+        return commands::spare_agent::run();
     }
     let arguments = match Arguments::try_parse() {
         Ok(arguments) => arguments,
@@ -114,7 +114,7 @@ fn main() -> ExitCode {
         Command::Edit(arguments) => commands::edit::run(*arguments),
         Command::Ports(arguments) => commands::ports::run(arguments),
         Command::Expose(arguments) => commands::expose::run(arguments),
-        Command::Unexpose(arguments) => commands::expose::end(arguments),
+        Command::Unexpose(arguments) => commands::expose::run_unexpose(arguments),
         Command::Forward(arguments) => commands::forward::run(arguments),
         Command::Watch(arguments) => commands::watch::run(arguments),
         Command::Git(arguments) => commands::git::run(*arguments),

@@ -11,67 +11,68 @@ use clap::{Args, ValueEnum};
 
 use crate::parse;
 
-/// Where and as whom a command runs.
+/// The environment, working directory and user of a command.
 #[derive(Debug, Args)]
-pub(crate) struct Place {
-    /// Set a variable (NAME=VALUE), take it from here (NAME), or unset it (NAME-).
+pub(crate) struct ExecContext {
+    /// Set an environment variable (MODE=fast), pass on your own (HOME), or unset one (LANG-). Repeatable.
     #[arg(short, long = "env", value_name = "VARIABLE", value_parser = parse::variable)]
     pub(crate) env: Vec<(OsString, Option<OsString>)>,
 
-    /// Working directory; relative ones are below /workspace.
+    /// Run in this directory; a relative path is below /workspace.
     #[arg(short = 'C', long, value_name = "DIR")]
     pub(crate) cwd: Option<PathBuf>,
 
-    /// User inside: a name, a number, or either with :GROUP [default: root].
+    /// Run as this user of the sandbox: build, 1000, or build:staff [default: root].
     #[arg(short, long)]
     pub(crate) user: Option<String>,
 }
 
-/// One command, and how it is run.
+/// A command and how to run it.
 #[derive(Debug, Args)]
 pub(crate) struct CommandArguments {
     #[command(flatten)]
-    pub(crate) place: Place,
+    pub(crate) context: ExecContext,
 
-    /// Pass on standard input; without it the command gets none.
+    /// Pass your standard input to the command; without this it is empty.
     #[arg(short = 'i', long)]
     pub(crate) stdin: bool,
 
-    /// End the command after so long (10s, 500ms, 2m).
+    /// Kill the command after this time (500ms, 10s, 2m).
     #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) timeout: Option<Duration>,
 
-    /// End the command after so long without output.
+    /// Kill the command after this time without output (30s).
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) idle_timeout: Option<Duration>,
 
-    /// How long a command that is told to end may take before it is killed.
+    /// Time between SIGTERM and SIGKILL when the command is killed (5s).
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     pub(crate) grace: Option<Duration>,
 
-    /// End the command when it has printed more than so much (64k, 10m).
+    /// Kill the command when its output exceeds this size (64k, 10m).
     #[arg(long, value_name = "SIZE", value_parser = parse::size)]
     pub(crate) max_output: Option<u64>,
 
-    /// Let the command reach only this, within what its sandbox may; more than once if need be, `none` for nothing.
+    /// Restrict the command's network to this rule, within its sandbox's rules (api.example.com:443, or none).
+    /// Repeatable.
     #[arg(long = "only", value_name = "RULE", value_parser = parse::only, help_heading = "Network")]
     pub(crate) only: Vec<parse::Only>,
 
-    /// With --json: how output is put into it.
+    /// Encoding of the output in --json.
     #[arg(long, value_enum, default_value_t = EncodingChoice::Utf8, requires = "json")]
     pub(crate) encoding: EncodingChoice,
 
-    /// A shell string, or a program and its arguments.
+    /// Shell string (one word), or program and arguments (several words).
     #[arg(required = true, last = true, value_name = "COMMAND")]
     pub(crate) command: Vec<OsString>,
 }
 
-/// How output is put into JSON.
+/// The encoding of output in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EncodingChoice {
-    /// Text; what is no UTF-8 is replaced.
+    /// Text; invalid UTF-8 is replaced.
     Utf8,
-    /// Exact.
+    /// Base64; preserves all bytes.
     Base64,
 }
 
@@ -84,57 +85,57 @@ impl From<EncodingChoice> for Encoding {
     }
 }
 
-/// What a sandbox may use.
+/// The resource limits of a sandbox.
 #[derive(Debug, Args)]
 pub(crate) struct LimitArguments {
-    /// Memory that the sandbox may use (512m, 2g).
+    /// Limit the memory of the sandbox (512m, 2g).
     #[arg(short, long, value_name = "SIZE", value_parser = parse::size)]
     memory: Option<u64>,
 
-    /// Processes and threads that the sandbox may have.
+    /// Limit the number of processes and threads (256).
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..))]
     pids: Option<u64>,
 
-    /// Cores that the sandbox may use (0.5, 2).
+    /// Limit the CPU cores of the sandbox (0.5, 2).
     #[arg(long, value_name = "CORES", value_parser = parse::cpus)]
     cpus: Option<u64>,
 
-    /// Files that each process may have open.
+    /// Limit the open files of each process (1024).
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(16..))]
     open_files: Option<u64>,
 }
 
 impl LimitArguments {
-    /// As a server is told them.
+    /// Returns the limits for a request.
     pub(crate) fn limits(&self) -> SandboxLimits {
         let Self { memory, pids, cpus, open_files } = *self;
         SandboxLimits { memory_bytes: memory, pids, cpu_millis: cpus, open_files }
     }
 }
 
-/// What a sandbox may reach.
+/// The egress policy of a sandbox.
 #[derive(Debug, Args)]
 pub(crate) struct NetworkArguments {
-    /// Let the sandbox reach this: pypi, npm, crates, debian, github, or [PROTOCOL://]WHERE[:PORTS], where WHERE is a name,
-    /// *.NAME, an address or a block of them; more than once if need be [default: nothing].
+    /// Allow egress to a rule set (pypi, npm, crates, debian, github) or to [PROTOCOL://]HOST[:PORTS], where HOST is a
+    /// name, *.NAME, an address or a CIDR block (tcp://10.0.0.0/8:5432). Repeatable [default: no egress].
     #[arg(long = "allow", value_name = "RULE", value_parser = parse::rule, help_heading = "Network")]
     allow: Vec<EgressRule>,
 
-    /// The address of a name, which is then asked of nobody; more than once if need be.
+    /// Resolve a name to this address without DNS (db.internal=10.0.0.5). Repeatable.
     #[arg(long = "resolve", value_name = "NAME=ADDRESS", value_parser = parse::host, help_heading = "Network")]
     hosts: Vec<(String, String)>,
 
-    /// The name server to ask [default: this machine's].
+    /// Resolve names with this DNS server (1.1.1.1:53) [default: the host's].
     #[arg(long, value_name = "ADDRESS:PORT", help_heading = "Network")]
     resolver: Option<String>,
 
-    /// A file with certificates (PEM) to believe servers by, where TLS ends at Atoll.
+    /// Trust the certificates in this PEM file where Atoll inspects TLS.
     #[arg(long, value_name = "FILE", help_heading = "Network")]
     trust: Option<PathBuf>,
 }
 
 impl NetworkArguments {
-    /// `None` if nothing was said.
+    /// Returns the policy, or `None` if no option was given.
     pub(crate) fn policy(&self) -> Result<Option<NetworkPolicy>, Error> {
         let Self { allow, hosts, resolver, trust } = self;
         if allow.is_empty() && hosts.is_empty() && resolver.is_none() && trust.is_none() {
@@ -146,13 +147,13 @@ impl NetworkArguments {
         }
         if let Some(path) = trust {
             let read = std::fs::read_to_string(path);
-            let failed = |error| Error::Invalid { what: format!("{} cannot be read: {error}", path.display()) };
+            let failed = |error| Error::Invalid { what: format!("cannot read {}: {error}", path.display()) };
             policy.trust = Some(read.map_err(failed)?);
         }
         Ok(Some(policy))
     }
 
-    /// Adds what was said to what there is.
+    /// Adds the options to an existing policy.
     pub(crate) fn add_to(&self, policy: &mut NetworkPolicy) -> Result<(), Error> {
         let Some(more) = self.policy()? else { return Ok(()) };
         for rule in more.allow {
@@ -167,7 +168,7 @@ impl NetworkArguments {
     }
 }
 
-/// What the sandbox is like.
+/// The properties of a throw-away sandbox.
 #[derive(Debug, Args)]
 pub(crate) struct SandboxArguments {
     #[command(flatten)]
@@ -176,33 +177,34 @@ pub(crate) struct SandboxArguments {
     #[command(flatten)]
     network: NetworkArguments,
 
-    /// Name of the sandbox, which is also its host name [default: made up].
+    /// Name of the sandbox, also its host name [default: generated].
     #[arg(long, value_parser = |text: &str| SandboxName::new(text))]
     name: Option<SandboxName>,
 
-    /// How the sandbox is walled off.
+    /// Isolation of the sandbox.
     #[arg(long, value_enum, default_value_t = IsolationChoice::Namespaces)]
     isolation: IsolationChoice,
 
-    /// Keep the sandbox's files in this directory, and use those that are there already [default: thrown away].
+    /// Keep the sandbox's files in this directory and reuse those already there [default: delete them].
     #[arg(long, value_name = "DIR")]
     storage: Option<PathBuf>,
 
-    /// Keep processes together by a warden even if cgroups could do it.
+    /// Track processes with a warden even if cgroups are available.
     #[arg(long, hide = true)]
     without_cgroups: bool,
 }
 
+/// The isolation of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub(crate) enum IsolationChoice {
-    /// Own processes, files, network and users.
+    /// Separate processes, files, network and users.
     Namespaces,
-    /// None: on this machine as it is.
+    /// No isolation: commands run directly on this machine.
     None,
 }
 
 impl SandboxArguments {
-    /// As the library takes them.
+    /// Returns the options for the runtime.
     pub(crate) fn options(&self) -> Result<SandboxOptions, Error> {
         let SandboxLimits { memory_bytes, pids, cpu_millis, open_files } = self.limits.limits();
         Ok(SandboxOptions {
@@ -220,7 +222,7 @@ impl SandboxArguments {
     }
 }
 
-/// One word is a shell string, several are a program and its arguments.
+/// Interprets the words after `--`: one is a shell string, several are a program and its arguments.
 pub(crate) fn invocation(mut words: Vec<OsString>) -> Invocation {
     match words.len() {
         1 => Invocation::Shell(words.remove(0)),

@@ -1,5 +1,5 @@
-//! Passing a command's output on, from a thread of its own: a terminal or pipe that takes nothing must hold up neither
-//! the command nor its time limits nor Ctrl-C.
+//! Writes a command's output to standard output and standard error from its own thread: a terminal or pipe that blocks
+//! must not delay the command, its time limits or Ctrl-C.
 
 use std::io;
 
@@ -10,15 +10,15 @@ use tokio::sync::{mpsc, oneshot};
 
 use crate::printer;
 
-/// Pieces on their way to the terminal. What is not taken yet stays in the log.
-const ON_THE_WAY: usize = 4;
+/// Chunks in flight to the thread. Everything else stays in the command's log.
+const CHANNEL_CAPACITY: usize = 4;
 
-/// What is passed on.
+/// A chunk of output.
 #[derive(Debug)]
 pub(crate) enum Piece {
-    /// Bytes that were printed.
+    /// Bytes that the command printed.
     Bytes(Stream, Bytes),
-    /// So many bytes could not be kept.
+    /// The number of bytes that the log had to drop.
     Dropped(u64),
 }
 
@@ -41,8 +41,8 @@ pub(crate) struct Output {
 impl Output {
     /// Starts the thread.
     pub(crate) fn start() -> Self {
-        let (sender, mut receiver) = mpsc::channel(ON_THE_WAY);
-        let (tell, done) = oneshot::channel();
+        let (sender, mut receiver) = mpsc::channel(CHANNEL_CAPACITY);
+        let (done_sender, done) = oneshot::channel();
         std::thread::spawn(move || {
             let mut outcome = Ok(());
             while let Some(piece) = receiver.blocking_recv() {
@@ -51,51 +51,51 @@ impl Output {
                     break;
                 }
             }
-            // Nobody asks after an interrupt.
-            tell.send(outcome).ok();
+            // After a signal the receiver is dropped.
+            done_sender.send(outcome).ok();
         });
         Self { sender, done }
     }
 
-    /// Returns when there is room for one more piece; `false` when nobody takes anything any more.
-    pub(crate) async fn hand(&self, piece: Piece) -> bool {
+    /// Waits for room in the channel and queues a chunk. Returns `false` if the output is closed.
+    pub(crate) async fn send(&self, piece: Piece) -> bool {
         self.sender.send(piece).await.is_ok()
     }
 
-    /// Returns when everything is written.
+    /// Waits until everything is written.
     pub(crate) async fn finish(self) -> io::Result<()> {
         drop(self.sender);
-        self.done.await.unwrap_or_else(|_| Err(io::Error::other("the output thread is gone")))
+        self.done.await.unwrap_or_else(|_| Err(io::Error::other("the output thread panicked")))
     }
 
-    /// Passes on everything until the command is over and all that it had printed by then is written.
-    pub(crate) async fn pass(self, process: &Process) -> io::Result<()> {
+    /// Writes the output of a command until it has ended and everything it printed is written.
+    pub(crate) async fn write_all(self, process: &Process) -> io::Result<()> {
         let mut reader = process.log().reader(0);
-        live(process, &mut reader, &self).await;
+        stream(process, &mut reader, &self).await;
         self.finish().await
     }
 }
 
-/// Stops early when the other end has stopped taking; it tells why.
-async fn live(process: &Process, reader: &mut LogReader, output: &Output) {
+/// Queues output until the command ends. Returns early if the output is closed; `finish` then returns the error.
+async fn stream(process: &Process, reader: &mut LogReader, output: &Output) {
     loop {
         let event = tokio::select! {
             biased;
             event = reader.next() => event,
             _ = process.ended() => break,
         };
-        if !hand_over(event, output).await {
+        if !forward(event, output).await {
             return;
         }
     }
     let end = process.log().end();
-    while reader.cursor() < end && hand_over(reader.next().await, output).await {}
+    while reader.cursor() < end && forward(reader.next().await, output).await {}
 }
 
-/// `false` when there is nothing more to hand over, or nobody to take it.
-async fn hand_over(event: Option<LogEvent>, output: &Output) -> bool {
+/// Returns `false` at the end of the log, or if the output is closed.
+async fn forward(event: Option<LogEvent>, output: &Output) -> bool {
     match event {
-        Some(event) => output.hand(event.into()).await,
+        Some(event) => output.send(event.into()).await,
         None => false,
     }
 }

@@ -1,4 +1,4 @@
-//! Values as people type them: sizes, durations, variables.
+//! Parsers for option values: sizes, durations, variables, egress rules.
 
 use std::ffi::OsString;
 use std::time::Duration;
@@ -7,7 +7,7 @@ use atoll_protocol::{EgressProtocol, EgressRule, RuleSet};
 use atoll_runtime::NetworkRules as Policy;
 use bytes::Bytes;
 
-/// `512m`, `2g`, `64k`, `1048576`: bytes, in steps of 1024.
+/// Parses a size in bytes, with binary units: `512m`, `2g`, `64k`, `1048576`.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let lower = text.to_ascii_lowercase();
     let lower = lower.strip_suffix("ib").or_else(|| lower.strip_suffix('b')).unwrap_or(&lower);
@@ -18,18 +18,20 @@ pub(crate) fn size(text: &str) -> Result<u64, String> {
         "m" => 1 << 20,
         "g" => 1 << 30,
         "t" => 1 << 40,
-        _ => return Err("give bytes, or a number with k, m, g or t".to_owned()),
+        _ => return Err("expected a number of bytes with an optional unit k, m, g or t, such as 512m".to_owned()),
     };
-    let number: u64 = digits.parse().map_err(|_| "give bytes, or a number with k, m, g or t".to_owned())?;
+    let number: u64 = digits
+        .parse()
+        .map_err(|_| "expected a number of bytes with an optional unit k, m, g or t, such as 512m".to_owned())?;
     number
         .checked_mul(factor)
         .filter(|bytes| *bytes > 0)
-        .ok_or_else(|| "must be more than 0 and fit 64 bits".to_owned())
+        .ok_or_else(|| "the size must be greater than 0 and fit in 64 bits".to_owned())
 }
 
-/// `500ms`, `10s`, `2m`, `1h`; a plain number is seconds.
+/// Parses a duration: `500ms`, `10s`, `2m`, `1h`; a plain number is in seconds.
 pub(crate) fn duration(text: &str) -> Result<Duration, String> {
-    let wrong = || "give seconds, or a number with ms, s, m or h".to_owned();
+    let invalid = || "expected a duration such as 500ms, 10s, 2m or 1h".to_owned();
     let split = text.find(|letter: char| letter.is_ascii_alphabetic()).unwrap_or(text.len());
     let (number, unit) = text.split_at(split);
     let seconds = match unit {
@@ -37,26 +39,26 @@ pub(crate) fn duration(text: &str) -> Result<Duration, String> {
         "" | "s" => 1.0,
         "m" => 60.0,
         "h" => 3600.0,
-        _ => return Err(wrong()),
+        _ => return Err(invalid()),
     };
-    let number: f64 = number.parse().map_err(|_| wrong())?;
-    let duration = Duration::try_from_secs_f64(number * seconds).map_err(|_| wrong())?;
-    if duration.is_zero() { Err("must be more than 0".to_owned()) } else { Ok(duration) }
+    let number: f64 = number.parse().map_err(|_| invalid())?;
+    let duration = Duration::try_from_secs_f64(number * seconds).map_err(|_| invalid())?;
+    if duration.is_zero() { Err("the duration must be greater than 0".to_owned()) } else { Ok(duration) }
 }
 
-/// `0.5`, `2`: cores, as thousandths.
+/// Parses a number of cores, such as `0.5`, and returns thousandths of a core.
 pub(crate) fn cpus(text: &str) -> Result<u64, String> {
-    let cores: f64 = text.parse().map_err(|_| "give a number of cores, such as 1.5".to_owned())?;
+    let cores: f64 = text.parse().map_err(|_| "expected a number of cores, such as 1.5".to_owned())?;
     let millis = (cores * 1000.0).round();
     if !(10.0..=1e9).contains(&millis) {
-        return Err("must be at least 0.01".to_owned());
+        return Err("at least 0.01 cores are required".to_owned());
     }
     #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked to be within range")]
     let millis = millis as u64;
     Ok(millis)
 }
 
-/// `NAME=value` sets, `NAME` takes the caller's value, `NAME-` unsets.
+/// Parses a variable: `NAME=value` sets it, `NAME` passes on the caller's value, `NAME-` unsets it.
 pub(crate) fn variable(text: &str) -> Result<(OsString, Option<OsString>), String> {
     if let Some((name, value)) = text.split_once('=') {
         return Ok((name.into(), Some(value.into())));
@@ -66,18 +68,22 @@ pub(crate) fn variable(text: &str) -> Result<(OsString, Option<OsString>), Strin
     }
     match std::env::var_os(text) {
         Some(value) => Ok((text.into(), Some(value))),
-        None => Err(format!("{text} is not set here; give {text}=VALUE")),
+        None => Err(format!("{text} is not set in your environment; pass {text}=VALUE")),
     }
 }
 
-/// `name=value`.
+/// Parses a label `NAME=VALUE`.
 pub(crate) fn label(text: &str) -> Result<(String, String), String> {
-    let (name, value) = text.split_once('=').ok_or_else(|| "give NAME=VALUE".to_owned())?;
-    if name.is_empty() { Err("a label has a name".to_owned()) } else { Ok((name.to_owned(), value.to_owned())) }
+    let (name, value) = text.split_once('=').ok_or_else(|| "expected NAME=VALUE".to_owned())?;
+    if name.is_empty() {
+        Err("the name of a label must not be empty".to_owned())
+    } else {
+        Ok((name.to_owned(), value.to_owned()))
+    }
 }
 
-/// A rule as people type it: a set (`pypi`), or `[PROTOCOL://]WHERE[:PORTS]`, where WHERE is a name, a wildcard, an address or a
-/// block, and PROTOCOL is http, tls, tcp, or `inspect` for TLS that is looked into.
+/// Parses an egress rule: a rule set (`pypi`), or `[PROTOCOL://]HOST[:PORTS]`, where HOST is a name, a wildcard, an
+/// address or a CIDR block, and PROTOCOL is http, tls, tcp, or `inspect` for TLS that Atoll decrypts.
 pub(crate) fn rule(text: &str) -> Result<EgressRule, String> {
     let set = match text {
         "pypi" => Some(RuleSet::Pypi),
@@ -96,73 +102,73 @@ pub(crate) fn rule(text: &str) -> Result<EgressRule, String> {
         Some("http") => Some(vec![EgressProtocol::Http]),
         Some("tls" | "inspect") => Some(vec![EgressProtocol::Tls]),
         Some("tcp") => Some(vec![EgressProtocol::Tcp]),
-        Some(_) => return Err("a protocol is one of http, tls, tcp and inspect".to_owned()),
+        Some(_) => return Err("unknown protocol (expected http, tls, tcp or inspect)".to_owned()),
     };
-    let (place, ports) = place_and_ports(rest)?;
-    let is_block = place.split('/').next().is_some_and(|address| address.parse::<std::net::IpAddr>().is_ok());
-    let (domain, cidr) = if is_block { (None, Some(place)) } else { (Some(place), None) };
+    let (host, ports) = host_and_ports(rest)?;
+    let is_block = host.split('/').next().is_some_and(|address| address.parse::<std::net::IpAddr>().is_ok());
+    let (domain, cidr) = if is_block { (None, Some(host)) } else { (Some(host), None) };
     let inspect = protocol == Some("inspect");
     let rule = EgressRule { set: None, domain, cidr, ports, protocols, inspect };
-    // As the server will read it, but sooner.
+    // The same check as on the server, before any request.
     Policy::rules(std::slice::from_ref(&rule)).map_err(|error| error.to_string())?;
     Ok(rule)
 }
 
-/// `WHERE:PORTS`, `[WHERE]:PORTS` for what has colons itself, or WHERE alone.
-fn place_and_ports(text: &str) -> Result<(String, Option<Vec<String>>), String> {
-    let (place, ports) = match text.strip_prefix('[') {
+/// Splits `HOST:PORTS`, `[HOST]:PORTS` for hosts with colons, or HOST alone.
+fn host_and_ports(text: &str) -> Result<(String, Option<Vec<String>>), String> {
+    let (host, ports) = match text.strip_prefix('[') {
         Some(rest) => {
-            let (place, rest) = rest.split_once(']').ok_or("a `[` without its `]`")?;
-            (place, rest.strip_prefix(':'))
+            let (host, rest) = rest.split_once(']').ok_or("missing `]` after `[`")?;
+            (host, rest.strip_prefix(':'))
         }
         None => match text.split_once(':') {
             Some((_, rest)) if rest.contains(':') => (text, None),
-            Some((place, ports)) => (place, Some(ports)),
+            Some((host, ports)) => (host, Some(ports)),
             None => (text, None),
         },
     };
-    Ok((place.to_owned(), ports.map(|ports| ports.split(',').map(str::to_owned).collect())))
+    Ok((host.to_owned(), ports.map(|ports| ports.split(',').map(str::to_owned).collect())))
 }
 
-/// A rule, or none at all.
+/// A value of `--only`: a rule, or no egress at all.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Only {
-    Nothing,
+    None,
     Rule(Box<EgressRule>),
 }
 
-/// A rule, or `none`.
+/// Parses a rule, or `none`.
 pub(crate) fn only(text: &str) -> Result<Only, String> {
-    if text == "none" { Ok(Only::Nothing) } else { rule(text).map(|rule| Only::Rule(Box::new(rule))) }
+    if text == "none" { Ok(Only::None) } else { rule(text).map(|rule| Only::Rule(Box::new(rule))) }
 }
 
-/// The rules of a command; `None` if it has none of its own.
+/// Returns the rules of a command, or `None` if `--only` was not given.
 pub(crate) fn only_rules(given: Vec<Only>) -> Option<Vec<EgressRule>> {
     let rules = |only| match only {
-        Only::Nothing => None,
+        Only::None => None,
         Only::Rule(rule) => Some(*rule),
     };
     if given.is_empty() { None } else { Some(given.into_iter().filter_map(rules).collect()) }
 }
 
-/// `NAME=ADDRESS`.
+/// Parses `NAME=ADDRESS`.
 pub(crate) fn host(text: &str) -> Result<(String, String), String> {
-    let (name, address) = text.split_once('=').ok_or_else(|| "give NAME=ADDRESS".to_owned())?;
-    let address: std::net::IpAddr = address.parse().map_err(|_| format!("`{address}` is no address"))?;
+    let (name, address) = text.split_once('=').ok_or_else(|| "expected NAME=ADDRESS".to_owned())?;
+    let address: std::net::IpAddr = address.parse().map_err(|_| format!("`{address}` is not an IP address"))?;
     Ok((name.to_owned(), address.to_string()))
 }
 
-/// The key that leaves a terminal, if there is one.
+/// The key that detaches from a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum DetachKey {
-    /// The byte that it sends.
+    /// The byte that the key sends.
     Byte(u8),
-    /// Every key is the program's.
+    /// No detach key: every key goes to the program.
     None,
 }
 
 impl DetachKey {
-    /// What was typed before the key, and whether it was pressed.
+    /// Returns the input before the detach key, and whether the key was pressed.
     pub(crate) fn split(self, keys: Bytes) -> (Bytes, bool) {
         let Self::Byte(byte) = self else {
             return (keys, false);
@@ -174,7 +180,7 @@ impl DetachKey {
     }
 }
 
-/// `ctrl-]`, `ctrl-q`, `none`. A control key sends the lower five bits of its letter (ascii(7)).
+/// Parses `ctrl-]`, `ctrl-q` or `none`. A control key sends the lower five bits of its letter (ascii(7)).
 pub(crate) fn detach_key(text: &str) -> Result<DetachKey, String> {
     let lower = text.to_ascii_lowercase();
     if lower == "none" {
@@ -182,7 +188,7 @@ pub(crate) fn detach_key(text: &str) -> Result<DetachKey, String> {
     }
     match lower.strip_prefix("ctrl-").map(str::as_bytes) {
         Some([letter @ (b'a'..=b'z' | b'[' | b']' | b'\\' | b'^' | b'_')]) => Ok(DetachKey::Byte(letter & 0x1f)),
-        _ => Err("give ctrl- and a letter or one of [ ] \\ ^ _, or none".to_owned()),
+        _ => Err("expected ctrl- and a letter or one of [ ] \\ ^ _, or none".to_owned()),
     }
 }
 

@@ -1,49 +1,49 @@
-//! The one place that writes to the terminal: data on stdout, everything else on stderr.
+//! The only module that writes to the terminal: data to stdout, everything else to stderr.
 
 use std::io::{self, Write};
 
 use atoll_protocol::{ErrorAnswer, ErrorBody};
 use serde::Serialize;
 
-/// Writes data.
+/// Writes data to stdout.
 pub(crate) fn out(bytes: &[u8]) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     stdout.write_all(bytes)?;
     stdout.flush()
 }
 
-/// Writes what is not data.
+/// Writes anything but data to stderr.
 pub(crate) fn err(bytes: &[u8]) -> io::Result<()> {
     io::stderr().lock().write_all(bytes)
 }
 
-/// Writes a value as one line of JSON.
+/// Writes a value to stdout as one line of JSON.
 pub(crate) fn json(value: &impl Serialize) -> io::Result<()> {
     let mut text = serde_json::to_vec(value)?;
     text.push(b'\n');
     out(&text)
 }
 
-/// Says what is being done, beside the data.
+/// Prints a note on progress.
 pub(crate) fn note(text: &str) {
-    // Nobody is listening any more: then there is nobody to be told.
+    // A closed stderr is not an error.
     drop(err(format!("atoll: {text}\n").as_bytes()));
 }
 
-/// Tells what is wrong and no reason to stop.
+/// Prints a warning.
 pub(crate) fn warning(what: &str) {
-    // Nobody is listening any more: there is no other way to say so.
+    // A closed stderr is not an error.
     drop(err(format!("warning: {what}\n").as_bytes()));
 }
 
-/// Tells a failure: for people on stderr with its hint, for programs as JSON on stdout.
-pub(crate) fn failure(error: &ErrorBody, as_json: bool) {
-    let told = if as_json {
+/// Prints an error: for people on stderr with its hint, for programs as JSON on stdout.
+pub(crate) fn error(error: &ErrorBody, as_json: bool) {
+    let printed = if as_json {
         json(&ErrorAnswer { error: error.clone() })
     } else {
         let hint = error.hint.as_ref().map(|hint| format!("hint: {hint}\n")).unwrap_or_default();
         err(format!("error: {}\n{hint}", error.message).as_bytes())
     };
-    // Nobody is listening any more: there is no other way to say so.
-    drop(told);
+    // The exit code reports the error even if the output is closed.
+    drop(printed);
 }

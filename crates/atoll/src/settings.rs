@@ -1,6 +1,6 @@
-//! What this program goes by: the server's address, its token, the directories; and where each of them was said.
+//! The settings of the CLI: the server's address, its token, the directories, and the source of each value.
 //!
-//! A flag wins over a variable, a variable over the file, the file over the default. Reads, and decides nothing else.
+//! A flag overrides a variable, a variable overrides the file, the file overrides the default.
 
 use std::ffi::OsString;
 use std::net::IpAddr;
@@ -10,20 +10,20 @@ use atoll_gateway::{ROOT_TOKEN, SOCKET};
 use atoll_runtime::Home;
 use clap::Args;
 
-use crate::failure::Failure;
+use crate::error::CliError;
 
-/// The server that is asked, and how the answer is told.
+/// Options for the connection to a server, and for the form of the output.
 #[derive(Debug, Args)]
 pub(crate) struct ServerArguments {
-    /// The server: https://HOST:PORT, http://HOST:PORT or unix:PATH [default: this user's on this machine].
+    /// Use this server: https://HOST[:PORT], http://HOST:PORT or unix:PATH [default: your own server on this machine].
     #[arg(long, value_name = "URL", help_heading = "Server", global = true)]
     pub(crate) server: Option<String>,
 
-    /// A file with the token for it [default: the first token of this machine's server].
+    /// Read the token from this file [default: the first token of the server on this machine].
     #[arg(long, value_name = "FILE", help_heading = "Server", global = true)]
     pub(crate) token_file: Option<PathBuf>,
 
-    /// A file with the certificates to trust, for https:// [default: those that the system trusts].
+    /// Trust the certificates in this PEM file for https:// [default: the system's].
     #[arg(long, value_name = "FILE", help_heading = "Server")]
     pub(crate) ca_file: Option<PathBuf>,
 
@@ -32,7 +32,7 @@ pub(crate) struct ServerArguments {
     pub(crate) json: bool,
 }
 
-/// Where a value was said.
+/// The source of a setting.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Source {
     Flag(&'static str),
@@ -52,7 +52,7 @@ impl std::fmt::Display for Source {
     }
 }
 
-/// A value and where it was said.
+/// A value and its source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Setting<T> {
     pub(crate) value: T,
@@ -65,17 +65,17 @@ impl<T> Setting<T> {
     }
 }
 
-/// Where a server is.
+/// The address of a server.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Address {
     Unix(PathBuf),
     /// `host:port`.
     Http(String),
-    /// The same, encrypted.
+    /// `host:port`, over TLS.
     Https(String),
 }
 
-/// The port of a server that names none.
+/// The default port of `https://`.
 const HTTPS_PORT: &str = ":443";
 
 impl std::fmt::Display for Address {
@@ -89,7 +89,7 @@ impl std::fmt::Display for Address {
 }
 
 impl Address {
-    fn parse(text: &str) -> Result<Self, Failure> {
+    fn parse(text: &str) -> Result<Self, CliError> {
         if let Some(path) = text.strip_prefix("unix:").filter(|path| !path.is_empty()) {
             return Ok(Self::Unix(path.into()));
         }
@@ -102,13 +102,13 @@ impl Address {
         match after("http://").filter(is_host).filter(|host| host.contains(':')) {
             Some(address) => Ok(Self::Http(address.to_owned())),
             None => {
-                let rule = "give https://HOST:PORT, http://HOST:PORT or unix:PATH";
-                Err(Failure::invalid(format!("`{text}` is no server: {rule}")))
+                let expected = "expected https://HOST[:PORT], http://HOST:PORT or unix:PATH";
+                Err(CliError::invalid(format!("invalid server address `{text}`: {expected}")))
             }
         }
     }
 
-    /// Whether what is sent stays on this machine: the first token is for no other.
+    /// Returns whether the server is on this machine. The first token is never sent to another one.
     pub(crate) fn is_local(&self) -> bool {
         let (Self::Http(address) | Self::Https(address)) = self else { return true };
         let host = address.rsplit_once(':').map_or(address.as_str(), |(host, _)| host);
@@ -117,38 +117,38 @@ impl Address {
     }
 }
 
-/// Everything.
+/// All settings.
 #[derive(Debug)]
 pub(crate) struct Settings {
     pub(crate) server: Setting<Address>,
     pub(crate) token_file: Setting<PathBuf>,
-    /// `None`: whom the system trusts.
+    /// `None`: the system's certificates.
     pub(crate) ca_file: Setting<Option<PathBuf>>,
     pub(crate) state: Setting<PathBuf>,
     pub(crate) cache: Setting<PathBuf>,
-    /// Where the file is, or would be.
+    /// The path of the settings file, which may not exist.
     pub(crate) file: PathBuf,
 }
 
 impl Settings {
-    /// Looks everywhere.
-    pub(crate) fn find(arguments: &ServerArguments) -> Result<Self, Failure> {
+    /// Reads flags, variables and the settings file.
+    pub(crate) fn load(arguments: &ServerArguments) -> Result<Self, CliError> {
         let home = Home::discover()?;
         let file = file_path(&home);
-        let written = Written::read(&file)?;
+        let settings = FileSettings::read(&file)?;
         let default = home.state.join("server");
-        let server = match first("--server", arguments.server.clone(), "ATOLL_SERVER", written.server, &file)? {
+        let server = match first("--server", arguments.server.clone(), "ATOLL_SERVER", settings.server, &file)? {
             Some(Setting { value, source }) => Setting::new(Address::parse(&value)?, source),
             None => Setting::new(Address::Unix(default.join(SOCKET)), Source::Default),
         };
         let flag = arguments.token_file.clone().map(PathBuf::into_os_string);
-        let token = first_os("--token-file", flag, "ATOLL_TOKEN_FILE", written.token_file.map(Into::into), &file);
+        let token = first_os("--token-file", flag, "ATOLL_TOKEN_FILE", settings.token_file.map(Into::into), &file);
         let token_file = match token {
             Some(Setting { value, source }) => Setting::new(value.into(), source),
             None => Setting::new(default.join(ROOT_TOKEN), Source::Default),
         };
         let flag = arguments.ca_file.clone().map(PathBuf::into_os_string);
-        let ca = first_os("--ca-file", flag, "ATOLL_CA_FILE", written.ca_file.map(Into::into), &file);
+        let ca = first_os("--ca-file", flag, "ATOLL_CA_FILE", settings.ca_file.map(Into::into), &file);
         let ca_file = match ca {
             Some(Setting { value, source }) => Setting::new(Some(value.into()), source),
             None => Setting::new(None, Source::Default),
@@ -163,13 +163,13 @@ fn first(
     flag: &'static str,
     given: Option<String>,
     variable: &'static str,
-    written: Option<String>,
+    in_file: Option<String>,
     file: &Path,
-) -> Result<Option<Setting<String>>, Failure> {
-    let found = first_os(flag, given.map(Into::into), variable, written.map(Into::into), file);
+) -> Result<Option<Setting<String>>, CliError> {
+    let found = first_os(flag, given.map(Into::into), variable, in_file.map(Into::into), file);
     let Some(Setting { value, source }) = found else { return Ok(None) };
     let value = value.into_string().map_err(|value| {
-        Failure::invalid(format!("{source}: `{}` is no UTF-8", value.to_string_lossy().escape_debug()))
+        CliError::invalid(format!("{source}: `{}` is not valid UTF-8", value.to_string_lossy().escape_debug()))
     })?;
     Ok(Some(Setting { value, source }))
 }
@@ -178,13 +178,13 @@ fn first_os(
     flag: &'static str,
     given: Option<OsString>,
     variable: &'static str,
-    written: Option<OsString>,
+    in_file: Option<OsString>,
     file: &Path,
 ) -> Option<Setting<OsString>> {
     let from_flag = given.map(|value| Setting::new(value, Source::Flag(flag)));
     let set = std::env::var_os(variable).filter(|value| !value.is_empty());
     let from_variable = set.map(|value| Setting::new(value, Source::Variable(variable)));
-    let from_file = written.map(|value| Setting::new(value, Source::File(file.to_owned())));
+    let from_file = in_file.map(|value| Setting::new(value, Source::File(file.to_owned())));
     from_flag.or(from_variable).or(from_file)
 }
 
@@ -201,7 +201,7 @@ fn directory_source(xdg: &'static str) -> Source {
     if by_user { Source::Variable(xdg) } else { Source::Default }
 }
 
-/// Beside everything else if that is in one place, else where the system's or the user's settings are.
+/// Returns the path of the settings file: in `ATOLL_HOME` if set, otherwise the system's or the user's.
 fn file_path(home: &Home) -> PathBuf {
     if is_set("ATOLL_HOME") {
         return home.state.with_file_name("config");
@@ -214,37 +214,38 @@ fn file_path(home: &Home) -> PathBuf {
     given.or_else(below_home).unwrap_or_default().join("atoll/config")
 }
 
-/// What the file says: lines of `name = value`, and comments.
+/// The settings file: lines of `name = value`, and comments.
 #[derive(Debug, Default, PartialEq, Eq)]
-struct Written {
+struct FileSettings {
     server: Option<String>,
     token_file: Option<String>,
     ca_file: Option<String>,
 }
 
-impl Written {
-    fn read(path: &Path) -> Result<Self, Failure> {
+impl FileSettings {
+    fn read(path: &Path) -> Result<Self, CliError> {
         match std::fs::read_to_string(path) {
-            Ok(text) => Self::parse(&text).map_err(|what| Failure::invalid(format!("{}: {what}", path.display()))),
+            Ok(text) => Self::parse(&text).map_err(|what| CliError::invalid(format!("{}: {what}", path.display()))),
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => Ok(Self::default()),
-            Err(error) => Err(Failure::invalid(format!("cannot read {}: {error}", path.display()))),
+            Err(error) => Err(CliError::invalid(format!("cannot read {}: {error}", path.display()))),
         }
     }
 
     fn parse(text: &str) -> Result<Self, String> {
-        let mut written = Self::default();
+        let mut settings = Self::default();
         let lines = text.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));
         for line in lines {
-            let (name, value) = line.split_once('=').ok_or_else(|| format!("`{line}` is no name = value"))?;
+            let (name, value) =
+                line.split_once('=').ok_or_else(|| format!("invalid line `{line}`: expected name = value"))?;
             let value = Some(value.trim().trim_matches('"').to_owned());
             match name.trim() {
-                "server" => written.server = value,
-                "token_file" => written.token_file = value,
-                "ca_file" => written.ca_file = value,
-                other => return Err(format!("`{other}` is none of server, token_file, ca_file")),
+                "server" => settings.server = value,
+                "token_file" => settings.token_file = value,
+                "ca_file" => settings.ca_file = value,
+                other => return Err(format!("unknown setting `{other}` (expected server, token_file or ca_file)")),
             }
         }
-        Ok(written)
+        Ok(settings)
     }
 }
 
@@ -253,7 +254,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn addresses_are_read_and_the_rest_is_refused() {
+    fn address_parse() {
         let shown = |text: &str| Address::parse(text).map(|address| address.to_string()).ok();
         assert_eq!(shown("http://box:7070/").as_deref(), Some("http://box:7070"));
         assert_eq!(shown("unix:/run/a.sock").as_deref(), Some("unix:/run/a.sock"));
@@ -266,7 +267,7 @@ mod tests {
     }
 
     #[test]
-    fn only_this_machine_is_local() {
+    fn address_is_local() {
         let local = |text: &str| Address::parse(text).is_ok_and(|address| address.is_local());
         assert!(
             local("unix:/x") && local("http://127.0.0.1:1") && local("http://[::1]:1") && local("http://localhost:1")
@@ -275,17 +276,21 @@ mod tests {
     }
 
     #[test]
-    fn a_file_is_lines_of_names_and_values() {
-        let written = Written::parse("# mine\n\nserver = http://box:1\ntoken_file = \"/a b\"\n");
+    fn file_parse() {
+        let settings = FileSettings::parse("# mine\n\nserver = http://box:1\ntoken_file = \"/a b\"\n");
         assert_eq!(
-            written,
-            Ok(Written { server: Some("http://box:1".to_owned()), token_file: Some("/a b".to_owned()), ca_file: None })
+            settings,
+            Ok(FileSettings {
+                server: Some("http://box:1".to_owned()),
+                token_file: Some("/a b".to_owned()),
+                ca_file: None
+            })
         );
-        assert!(Written::parse("port = 1").is_err() && Written::parse("server").is_err());
+        assert!(FileSettings::parse("port = 1").is_err() && FileSettings::parse("server").is_err());
     }
 
     #[test]
-    fn a_flag_wins_over_the_file() {
+    fn flag_overrides_file() {
         let file = Path::new("/f");
         let both = first_os("--x", Some("a".into()), "ATOLL_SURELY_UNSET", Some("b".into()), file);
         assert_eq!(both, Some(Setting::new("a".into(), Source::Flag("--x"))));

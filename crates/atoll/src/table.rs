@@ -1,30 +1,30 @@
-//! Tables for people: columns as wide as they must be, and nothing in them that a terminal would obey.
+//! Tables for people: aligned columns, without control characters.
 
-/// Longest text of a cell; the rest is in the JSON.
+/// Longest text of a cell in characters; `--json` prints all of it.
 const CELL_MAX: usize = 60;
 
-/// Lines with a heading. The last column is not padded.
+/// Formats rows below a heading. The last column is not padded.
 pub(crate) fn table(heading: &[&str], rows: &[Vec<String>]) -> String {
-    let heading: Vec<String> = heading.iter().map(|&word| word.to_owned()).collect();
+    let heading: Vec<String> = heading.iter().map(|&name| name.to_owned()).collect();
     let lines: Vec<Vec<String>> = std::iter::once(&heading).chain(rows).map(|row| plain(row)).collect();
     let width = |column: usize| lines.iter().filter_map(|line| line.get(column)).map(|cell| cell.chars().count()).max();
     let widths: Vec<usize> = (0..heading.len()).map(|column| width(column).unwrap_or(0)).collect();
     lines.iter().map(|line| aligned(line, &widths)).collect()
 }
 
-/// Names and what they mean, one to a line.
+/// Formats names and values, one pair per line.
 pub(crate) fn pairs(pairs: &[(&str, String)]) -> String {
     let width = pairs.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
-    pairs.iter().map(|(name, value)| format!("{name:width$}  {}\n", harmless(value))).collect()
+    pairs.iter().map(|(name, value)| format!("{name:width$}  {}\n", sanitize(value))).collect()
 }
 
 fn plain(row: &[String]) -> Vec<String> {
     row.iter().map(|text| cell(text)).collect()
 }
 
-/// A text that fits into a line, and does nothing to it.
+/// Returns text without control characters, shortened to the length of a cell.
 pub(crate) fn cell(text: &str) -> String {
-    shortened(&harmless(text))
+    shortened(&sanitize(text))
 }
 
 fn aligned(line: &[String], widths: &[usize]) -> String {
@@ -34,8 +34,8 @@ fn aligned(line: &[String], widths: &[usize]) -> String {
     text
 }
 
-/// What was printed by a program inside must not move our cursor.
-pub(crate) fn harmless(text: &str) -> String {
+/// Replaces control characters, so that text from a sandbox cannot control the terminal.
+pub(crate) fn sanitize(text: &str) -> String {
     text.chars().map(|letter| if letter.is_control() { '\u{fffd}' } else { letter }).collect()
 }
 
@@ -51,7 +51,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn columns_are_aligned_and_harmless() {
+    fn columns_are_aligned_and_sanitized() {
         let rows = [vec!["a".to_owned(), "x".to_owned()], vec!["longer".to_owned(), "\u{1b}[2J".to_owned()]];
         assert_eq!(table(&["ID", "WHAT"], &rows), "ID      WHAT\na       x\nlonger  \u{fffd}[2J\n");
         assert_eq!(table(&["ID"], &[]), "ID\n");

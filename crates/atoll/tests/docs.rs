@@ -167,11 +167,11 @@ fn cli() {
     let file = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/cli.md");
     let place = home.path().display();
     let end = "atoll rm box other > /dev/null 2>&1 || true; atoll serve --stop > /dev/null 2>&1 || true";
-    // What is said beside the data would not be told apart from a complaint.
+    // `run` fails on any output to standard error, so notes are sent to standard output.
     let script = format!("exec 2>&1; set -eo pipefail; cd {place}; trap '{end}' EXIT\n{}echo all done", script(&file));
     let shown = run(&script, home.path());
     for expected in [
-        "atoll: no server is running; starting one in the background\natoll: there is no sandbox box; making it\n",
+        "atoll: no server is running; starting one in the background\natoll: sandbox box does not exist; creating it\n",
         "hello from box\n",
         "fast in /tmp\n",
         "it ended with 124\n",

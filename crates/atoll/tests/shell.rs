@@ -163,7 +163,7 @@ fn the_detach_key_ends_it_and_says_so() {
     let mut seat = Seat::new(&["--", UP]);
     seat.sees("up2");
     seat.types("\x1d");
-    seat.sees("atoll: detached; the sandbox was a throw-away one and is gone");
+    seat.sees("atoll: detached; the throw-away sandbox was destroyed");
     assert_eq!(seat.code(), 0);
 }
 
@@ -267,12 +267,12 @@ impl Drop for Server {
 fn a_named_terminal_outlives_those_who_look_at_it() {
     let server = Server::start();
     let mut seat = server.seat(&["box"]);
-    seat.sees("there is no sandbox box; making it");
+    seat.sees("sandbox box does not exist; creating it");
     seat.sees("# ");
     seat.types("X=kept; echo $TERM $(stty size) $(hostname)\r");
     seat.sees("vt220 30 100 box");
     seat.types("\x1d");
-    seat.sees("atoll: detached; `atoll shell box --terminal main` comes back");
+    seat.sees("atoll: detached; attach again with `atoll shell box --terminal main`");
     assert_eq!(seat.code(), 0);
     let mut again = server.seat(&["box"]);
     again.sees("vt220 30 100 box");
@@ -326,7 +326,7 @@ fn without_a_terminal_there_is_an_error_with_a_hint() {
     assert_eq!(output.status.code(), Some(125));
     assert_eq!(
         String::from_utf8(output.stderr).unwrap(),
-        "error: standard input is no terminal\n\
-         hint: atoll run runs a command without one; --stdin passes input on\n"
+        "error: standard input is not a terminal\n\
+         hint: use `atoll run` to run a command without a terminal; --stdin passes input to it\n"
     );
 }

@@ -1,4 +1,4 @@
-//! `atoll agent`: one sandbox, served over HTTP until it is told to end.
+//! `atoll agent`: serves one sandbox over HTTP.
 
 use std::fs::File;
 use std::io::Read;
@@ -13,14 +13,14 @@ use atoll_runtime::{Error, Home, Host, Storage};
 use clap::Args;
 use tokio::signal::unix::SignalKind;
 
-use crate::detach::{Parent, Side, detach};
+use crate::daemonize::{Caller, Fork, daemonize};
 use crate::interrupts::Interrupts;
-use crate::{exit, first_process, printer};
+use crate::{exit, pid1, printer};
 
-/// Make a sandbox and serve it over HTTP on a unix socket.
+/// Create one sandbox and serve it over HTTP on a unix socket.
 ///
-/// When it is ready, one line of JSON is printed and this command ends; the sandbox is then served in the background
-/// until SIGTERM, or until it is asked to end with DELETE /v1/sandbox. Nothing of it is left afterwards.
+/// Prints one line of JSON when ready, then continues in the background until SIGTERM or DELETE /v1/sandbox. Removes
+/// the sandbox at the end.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll agent --socket /run/box.sock
@@ -29,36 +29,36 @@ use crate::{exit, first_process, printer};
   curl --unix-socket /run/box.sock http://localhost/v1/exec -d '{\"command\":\"uname -a\"}' \\
        -H 'content-type: application/json'")]
 pub(crate) struct Arguments {
-    /// Where to listen. Only the user who runs this may connect.
+    /// Listen on this unix socket, to which only you can connect.
     #[arg(long, value_name = "PATH", required_unless_present = "tcp")]
     socket: Option<PathBuf>,
 
-    /// How the sandbox should be: a file with JSON, or - for standard input.
+    /// Read the JSON specification of the sandbox from this file; - reads standard input.
     #[arg(long, value_name = "FILE")]
     spec: Option<PathBuf>,
 
-    /// Keep the sandbox's files in this directory, and use those that are there already [default: thrown away].
+    /// Keep the sandbox's files in this directory and reuse those already there [default: delete them].
     #[arg(long, value_name = "DIR")]
     storage: Option<PathBuf>,
 
-    /// Listen on this address as well, for those who know the token.
+    /// Also listen on this TCP address, for clients with the token (0.0.0.0:8080).
     #[arg(long, value_name = "ADDRESS", requires = "token_file")]
     tcp: Option<SocketAddr>,
 
-    /// A file with the token for --tcp.
+    /// Read the token for --tcp from this file.
     #[arg(long, value_name = "FILE", requires = "tcp")]
     token_file: Option<PathBuf>,
 
-    /// This is the program of a container, a pod or a VM: stay in the foreground, do what PID 1 has to, and go on without
-    /// a wall between commands and this program where the kernel gives none, with a warning: the container is one.
+    /// Run as the entrypoint of a container, pod or VM: stay in the foreground, act as PID 1, and continue with a
+    /// warning if the kernel cannot isolate commands from this process.
     #[arg(long, requires = "tcp")]
     entrypoint: bool,
 
-    /// Where messages go once it is in the background [default: nowhere].
+    /// Append messages to this file when in the background [default: discard them].
     #[arg(long, value_name = "FILE", conflicts_with_all = ["foreground", "entrypoint"])]
     log: Option<PathBuf>,
 
-    /// Tell a failure as JSON on standard output.
+    /// Print errors as JSON on standard output.
     #[arg(long)]
     json: bool,
 
@@ -67,18 +67,20 @@ pub(crate) struct Arguments {
     foreground: bool,
 }
 
-/// Whether commands must be walled off from this program.
+/// Whether commands must be isolated from this process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Wall {
-    AsAskedFor,
-    IfPossible,
+enum IsolationPolicy {
+    /// As the specification says, or fail.
+    Required,
+    /// Isolated if the kernel allows it.
+    BestEffort,
 }
 
-/// Everything that is read before we go on without our caller.
+/// Everything that is read before the process detaches from its caller.
 struct Prepared {
     spec: SandboxSpec,
     storage: Storage,
-    wall: Wall,
+    isolation: IsolationPolicy,
     socket: Option<PathBuf>,
     tcp: Option<(SocketAddr, Token)>,
     log: Option<File>,
@@ -88,54 +90,58 @@ struct Prepared {
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.json;
     if arguments.entrypoint {
-        match first_process::stand_by() {
+        match pid1::fork_init() {
             Ok(None) => {}
             Ok(Some(code)) => return code,
-            Err(error) => return exit::told(Err(error), as_json),
+            Err(error) => return exit::report(Err(error), as_json),
         }
     }
     match prepare(&arguments) {
-        Err(error) => exit::told(Err(error), as_json),
-        Ok(prepared) if arguments.foreground || arguments.entrypoint => exit::told(work(prepared, &mut None), as_json),
-        Ok(prepared) => match detach() {
-            Ok(Side::Started(code)) => code,
-            Ok(Side::Detached(parent)) => in_background(prepared, parent, as_json),
-            Err(error) => exit::told(Err(failure("go into the background", &error)), as_json),
+        Err(error) => exit::report(Err(error), as_json),
+        Ok(prepared) if arguments.foreground || arguments.entrypoint => {
+            exit::report(work(prepared, &mut None), as_json)
+        }
+        Ok(prepared) => match daemonize() {
+            Ok(Fork::Caller(code)) => code,
+            Ok(Fork::Daemon(caller)) => in_background(prepared, caller, as_json),
+            Err(error) => exit::report(Err(internal("go into the background", &error)), as_json),
         },
     }
 }
 
-fn in_background(prepared: Prepared, parent: Parent, as_json: bool) -> ExitCode {
-    let mut parent = Some(parent);
-    let outcome = work(prepared, &mut parent);
+fn in_background(prepared: Prepared, caller: Caller, as_json: bool) -> ExitCode {
+    let mut caller = Some(caller);
+    let outcome = work(prepared, &mut caller);
     let code = outcome.as_ref().map_or_else(exit::of_error, |code| *code);
-    let told = exit::told(outcome, as_json);
-    if let Some(parent) = parent {
-        parent.failed(code);
+    let exit_code = exit::report(outcome, as_json);
+    if let Some(caller) = caller {
+        caller.exit_with(code);
     }
-    told
+    exit_code
 }
 
-fn work(prepared: Prepared, parent: &mut Option<Parent>) -> Result<u8, Error> {
-    // One thread serves: a request then wakes nobody but the one who answers it, and an idle agent is small. What takes
-    // long, large answers and files, is done by others.
-    exit::outcome(tokio::runtime::Builder::new_current_thread(), serve_sandbox(prepared, parent))
+fn work(prepared: Prepared, caller: &mut Option<Caller>) -> Result<u8, Error> {
+    // One thread serves all requests: a request wakes no other thread, and an idle agent is small. Large responses and
+    // files are handled by other threads.
+    exit::block_on(tokio::runtime::Builder::new_current_thread(), serve_sandbox(prepared, caller))
 }
 
 fn prepare(arguments: &Arguments) -> Result<Prepared, Error> {
     let socket = arguments.socket.as_ref().map(std::path::absolute).transpose();
-    let socket = socket.map_err(|error| failure("find the socket's place", &error))?;
-    let wall = if arguments.entrypoint { Wall::IfPossible } else { Wall::AsAskedFor };
+    let socket = socket.map_err(|error| internal("resolve the path of the socket", &error))?;
+    let isolation = if arguments.entrypoint { IsolationPolicy::BestEffort } else { IsolationPolicy::Required };
     let tcp = match (arguments.tcp, &arguments.token_file) {
         (Some(address), Some(file)) => Some((address, read_token(file)?)),
         _ => None,
     };
     let log = arguments.log.as_ref().map(|path| open_log(path)).transpose()?;
     let storage = match &arguments.storage {
-        Some(path) => Storage::Kept(std::path::absolute(path).map_err(|error| failure("find the storage", &error))?),
+        Some(path) => Storage::Kept(
+            std::path::absolute(path).map_err(|error| internal("resolve the path of the storage", &error))?,
+        ),
         None => Storage::Own,
     };
-    Ok(Prepared { spec: read_spec(arguments.spec.as_deref())?, storage, wall, socket, tcp, log })
+    Ok(Prepared { spec: read_spec(arguments.spec.as_deref())?, storage, isolation, socket, tcp, log })
 }
 
 fn read_spec(path: Option<&Path>) -> Result<SandboxSpec, Error> {
@@ -146,56 +152,58 @@ fn read_spec(path: Option<&Path>) -> Result<SandboxSpec, Error> {
     } else {
         File::open(path).and_then(|mut file| file.read_to_string(&mut text))
     };
-    read.map_err(|error| failure(&format!("read {}", path.display()), &error))?;
+    read.map_err(|error| internal(&format!("read {}", path.display()), &error))?;
     serde_json::from_str(&text).map_err(|error| Error::Invalid { what: format!("{}: {error}", path.display()) })
 }
 
 fn read_token(path: &Path) -> Result<Token, Error> {
-    let text = std::fs::read_to_string(path).map_err(|error| failure(&format!("read {}", path.display()), &error))?;
+    let text = std::fs::read_to_string(path).map_err(|error| internal(&format!("read {}", path.display()), &error))?;
     Token::new(text.trim()).ok_or_else(|| Error::Invalid {
-        what: format!("{} holds no token: at least 22 characters without spaces", path.display()),
+        what: format!("{} does not contain a valid token (at least 22 characters without spaces)", path.display()),
     })
 }
 
 fn open_log(path: &Path) -> Result<File, Error> {
     let opened = File::options().append(true).create(true).mode(0o600).open(path);
-    opened.map_err(|error| failure(&format!("open {}", path.display()), &error))
+    opened.map_err(|error| internal(&format!("open {}", path.display()), &error))
 }
 
-async fn serve_sandbox(prepared: Prepared, parent: &mut Option<Parent>) -> Result<u8, Error> {
-    // Before anything is made: from here on a signal ends the sandbox first.
+async fn serve_sandbox(prepared: Prepared, caller: &mut Option<Caller>) -> Result<u8, Error> {
+    // Installed before the sandbox exists: from here on a signal removes the sandbox before the exit.
     let mut interrupts = Interrupts::new(&[SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup()])?;
     let host = Host::new(Home::discover()?)?;
-    let Prepared { spec, storage, wall, socket, tcp, log } = prepared;
-    let made = async {
-        match wall {
-            Wall::AsAskedFor => Agent::create_over(&host, spec, storage).await,
-            Wall::IfPossible => Agent::create_as_possible(&host, spec, storage).await,
+    let Prepared { spec, storage, isolation, socket, tcp, log } = prepared;
+    let create = async {
+        match isolation {
+            IsolationPolicy::Required => Agent::create_over(&host, spec, storage).await,
+            IsolationPolicy::BestEffort => Agent::create_as_possible(&host, spec, storage).await,
         }
     };
     let agent = tokio::select! {
-        agent = made => agent?,
+        agent = create => agent?,
         number = interrupts.next() => return Ok(128 + number),
     };
     agent.sandbox().faults().for_each(printer::warning);
     if let Some(why) = agent.not_isolated() {
-        printer::warning(&format!("commands are not walled off from this program, only by what it runs in: {why}"));
+        printer::warning(&format!(
+            "commands are not isolated from this process, only by the container it runs in: {why}"
+        ));
     }
     let announce = async {
         let listeners = listen(socket.as_deref(), tcp).await?;
-        let said = printer::json(&ready(&agent, socket.as_deref(), &listeners));
-        said.map_err(|error| failure("say that it is ready", &error))?;
-        if let Some(parent) = parent.take() {
-            parent.ready(log).map_err(|error| failure("let go of the caller", &error))?;
+        let printed = printer::json(&ready(&agent, socket.as_deref(), &listeners));
+        printed.map_err(|error| internal("report that the agent is ready", &error))?;
+        if let Some(caller) = caller.take() {
+            caller.ready(log).map_err(|error| internal("detach from the caller", &error))?;
         }
         Ok(listeners)
     };
-    serve_until_told(&agent, announce, &mut interrupts).await
+    serve_until_stopped(&agent, announce, &mut interrupts).await
 }
 
-/// Clients can connect while it is announced, but are answered only when it is certain that we go on: an agent that
-/// cannot say that it is ready ends, and nobody must have relied on it by then.
-pub(super) async fn serve_until_told(
+/// Announces the agent, then serves it until it is stopped. Clients can connect during the announcement, but get
+/// responses only after it succeeded: if it fails the agent exits, and no client must have relied on it.
+pub(super) async fn serve_until_stopped(
     agent: &Agent,
     announce: impl Future<Output = Result<Vec<Listener>, Error>>,
     interrupts: &mut Interrupts,
@@ -225,11 +233,12 @@ async fn listen(socket: Option<&Path>, tcp: Option<(SocketAddr, Token)>) -> Resu
     }
     if let Some((address, token)) = tcp {
         let listener = Listener::tcp(address, token).await;
-        listeners.push(listener.map_err(|error| failure(&format!("listen on {address}"), &error))?);
+        listeners.push(listener.map_err(|error| internal(&format!("listen on {address}"), &error))?);
     }
     Ok(listeners)
 }
 
+/// Returns the line that announces the agent.
 pub(super) fn ready(agent: &Agent, socket: Option<&Path>, listeners: &[Listener]) -> AgentReady {
     AgentReady {
         ready: true,
@@ -240,6 +249,6 @@ pub(super) fn ready(agent: &Agent, socket: Option<&Path>, listeners: &[Listener]
     }
 }
 
-pub(super) fn failure(what: &str, error: &std::io::Error) -> Error {
+pub(super) fn internal(what: &str, error: &std::io::Error) -> Error {
     Error::Internal { what: format!("failed to {what}: {error}") }
 }

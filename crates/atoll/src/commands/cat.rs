@@ -1,4 +1,4 @@
-//! `atoll cat`: the content of a sandbox's files.
+//! `atoll cat`: prints files of a sandbox.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -6,30 +6,30 @@ use std::process::ExitCode;
 use atoll_client::ReadFile;
 use clap::Args;
 
-use crate::failure::Failure;
-use crate::place::Inside;
+use crate::error::CliError;
+use crate::path_arg::SandboxPath;
 use crate::settings::ServerArguments;
 use crate::{exit, printer};
 
-/// Print files of a sandbox, as they are.
+/// Print files of a sandbox.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll cat box:/etc/hostname
   atoll cat box:big.log --offset 1000000 --length 4096")]
 pub(crate) struct Arguments {
-    /// The files.
+    /// Files to print.
     #[arg(value_name = "NAME:PATH", required = true)]
     files: Vec<OsString>,
 
-    /// From this byte on.
+    /// Start at this byte (0 is the first).
     #[arg(long, value_name = "BYTE")]
     offset: Option<u64>,
 
-    /// At most so many bytes.
+    /// Print at most this many bytes.
     #[arg(long, value_name = "BYTES", requires = "offset")]
     length: Option<u64>,
 
-    /// The user to read as.
+    /// Read as this user of the sandbox.
     #[arg(short, long)]
     user: Option<String>,
 
@@ -40,13 +40,13 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(print(arguments), as_json)
+    exit::run(print(arguments), as_json)
 }
 
-async fn print(arguments: Arguments) -> Result<u8, Failure> {
+async fn print(arguments: Arguments) -> Result<u8, CliError> {
     for typed in &arguments.files {
-        let file = Inside::parse(typed)?;
-        let client = arguments.server.inside(&file.name)?;
+        let file = SandboxPath::parse(typed)?;
+        let client = arguments.server.sandbox_client(&file.name)?;
         let how = ReadFile {
             offset: arguments.offset,
             length: arguments.length,

@@ -1,19 +1,20 @@
-//! `atoll config`: what the other subcommands go by, and where each of it was said.
+//! `atoll config`: shows the settings and the source of each.
 
 use std::process::ExitCode;
 
 use clap::Args;
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::settings::{ServerArguments, Setting, Settings};
 use crate::table::table;
 use crate::{exit, printer};
 
-/// Show the server's address, the token's file and the directories, and where each was said.
+/// Show the settings and the source of each: server address, token file, directories.
 ///
-/// A flag wins over a variable (ATOLL_SERVER, ATOLL_TOKEN_FILE, ATOLL_CA_FILE, ATOLL_HOME), a variable over the file, the file over the
-/// default. The file has lines of `server = URL`, `token_file = PATH` and `ca_file = PATH`. Asks no server.
+/// A flag overrides a variable (ATOLL_SERVER, ATOLL_TOKEN_FILE, ATOLL_CA_FILE, ATOLL_HOME), a variable overrides the
+/// settings file, the file overrides the default. The file has lines of `server = URL`, `token_file = PATH` and
+/// `ca_file = PATH`. Does not contact the server.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll config
@@ -33,17 +34,17 @@ struct Line {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::told(show(arguments), as_json)
+    exit::report(show(arguments), as_json)
 }
 
-fn show(arguments: &Arguments) -> Result<u8, Failure> {
-    let settings = Settings::find(&arguments.server)?;
+fn show(arguments: &Arguments) -> Result<u8, CliError> {
+    let settings = Settings::load(&arguments.server)?;
     let lines = lines(&settings);
     if arguments.server.json {
         printer::json(&lines)?;
     } else {
         let rows: Vec<_> = lines.into_iter().map(|line| vec![line.name.to_owned(), line.source, line.value]).collect();
-        printer::out(table(&["NAME", "SAID BY", "VALUE"], &rows).as_bytes())?;
+        printer::out(table(&["NAME", "SOURCE", "VALUE"], &rows).as_bytes())?;
     }
     Ok(0)
 }
@@ -65,7 +66,7 @@ fn ca_file(settings: &Settings) -> String {
         .ca_file
         .value
         .as_ref()
-        .map_or_else(|| "those that the system trusts".to_owned(), |it| it.display().to_string())
+        .map_or_else(|| "the system's certificates".to_owned(), |it| it.display().to_string())
 }
 
 fn line<T>(name: &'static str, value: String, setting: &Setting<T>) -> Line {

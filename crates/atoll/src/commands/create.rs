@@ -1,4 +1,4 @@
-//! `atoll create`: a sandbox of a server, by name.
+//! `atoll create`: creates a sandbox on a server.
 
 use std::collections::BTreeMap;
 use std::process::ExitCode;
@@ -7,31 +7,31 @@ use std::time::Duration;
 use atoll_protocol::{CreateSandbox, Isolation, SandboxName};
 use clap::Args;
 
-use crate::asking::{millis, text};
-use crate::failure::Failure;
+use crate::error::CliError;
+use crate::exec_request::{millis, text};
 use crate::options::{IsolationChoice, LimitArguments, NetworkArguments};
 use crate::settings::ServerArguments;
 use crate::{exit, parse, printer};
 
-/// Get or create a sandbox of a server.
+/// Create a sandbox on a server, or get an existing one.
 ///
-/// A sandbox that exists is left as it is; options that you name and that differ from its own are refused. It lives until
-/// it is removed.
+/// An existing sandbox is not changed: options that differ from its own are an error. The sandbox exists until you
+/// remove it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll create box
   atoll create box --allow pypi --allow example.com:443
   atoll create box --memory 1g --pids 256 --label team=a --sleep-after 10m")]
 pub(crate) struct Arguments {
-    /// Its name, which is also its host name.
+    /// Name of the sandbox, also its host name.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
-    /// Set a variable of every command (NAME=VALUE), or take it from here (NAME).
+    /// Set an environment variable for every command (MODE=fast), or pass on your own (HOME). Repeatable.
     #[arg(short, long = "env", value_name = "VARIABLE", value_parser = parse::variable)]
     env: Vec<(std::ffi::OsString, Option<std::ffi::OsString>)>,
 
-    /// A label, for finding it again; more than once if need be.
+    /// Add a label (team=a), for `atoll ls --label`. Repeatable.
     #[arg(short, long = "label", value_name = "NAME=VALUE", value_parser = parse::label)]
     labels: Vec<(String, String)>,
 
@@ -41,15 +41,15 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     network: NetworkArguments,
 
-    /// How the sandbox is walled off [default: namespaces].
+    /// Isolation of the sandbox [default: namespaces].
     #[arg(long, value_enum)]
     isolation: Option<IsolationChoice>,
 
-    /// Stop it when nobody used it for so long; its files stay, and the next use starts it.
+    /// Stop the sandbox after this time without use (10m). Its files stay, and the next request starts it.
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     sleep_after: Option<Duration>,
 
-    /// Never stop it for want of use.
+    /// Never stop the sandbox for lack of use.
     #[arg(long)]
     keep_alive: bool,
 
@@ -60,13 +60,13 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(create(arguments), as_json)
+    exit::run(create(arguments), as_json)
 }
 
-async fn create(arguments: Arguments) -> Result<u8, Failure> {
+async fn create(arguments: Arguments) -> Result<u8, CliError> {
     let client = arguments.server.client()?;
     let as_json = arguments.server.json;
-    let record = client.create_sandbox(&asked(arguments)?).await?;
+    let record = client.create_sandbox(&request(arguments)?).await?;
     if as_json {
         printer::json(&record)?
     } else {
@@ -75,10 +75,10 @@ async fn create(arguments: Arguments) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// What is not named may be anything.
-fn asked(arguments: Arguments) -> Result<CreateSandbox, Failure> {
+/// Builds the request. Options that were not given stay `None`, which matches any existing sandbox.
+fn request(arguments: Arguments) -> Result<CreateSandbox, CliError> {
     let set = arguments.env.into_iter().filter_map(|(name, value)| Some((name, value?)));
-    let env = set.map(|(name, value)| Ok((text(name)?, text(value)?))).collect::<Result<BTreeMap<_, _>, Failure>>()?;
+    let env = set.map(|(name, value)| Ok((text(name)?, text(value)?))).collect::<Result<BTreeMap<_, _>, CliError>>()?;
     let labels: BTreeMap<_, _> = arguments.labels.into_iter().collect();
     let limits = arguments.limits.limits();
     Ok(CreateSandbox {

@@ -1,4 +1,4 @@
-//! `atoll doctor`: what this host can do, found by trying, and why not more.
+//! `atoll doctor`: checks by trial which features this host supports.
 
 use std::process::ExitCode;
 
@@ -9,9 +9,9 @@ use serde::Serialize;
 
 use crate::printer;
 
-/// Show what this host can do, and why not more.
+/// Check which features this host supports, and show why others are missing.
 ///
-/// Everything is tried for real: a sandbox is made and destroyed. Exits with 1 if sandboxes cannot be isolated here.
+/// Creates and destroys a sandbox to find out. Exits with 1 if sandboxes cannot be isolated on this host.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll doctor
@@ -22,7 +22,7 @@ pub(crate) struct Arguments {
     json: bool,
 }
 
-/// One thing that was tried.
+/// The result of one check.
 #[derive(Debug, Serialize)]
 struct Finding {
     works: bool,
@@ -31,28 +31,29 @@ struct Finding {
     hint: Option<String>,
 }
 
-/// All of them.
+/// All results.
 #[derive(Debug, Serialize)]
 struct Findings {
     kernel: String,
     user: String,
     home: String,
     isolation: Finding,
-    /// Whether an agent that is the program of a container is walled off from its commands.
+    /// Whether `atoll agent --entrypoint` is isolated from its commands.
     entrypoint: Finding,
     process_trees: Finding,
     memory_limit: Finding,
     process_limit: Finding,
     cpu_limit: Finding,
-    /// Calls that no program in a sandbox can make.
+    /// System calls that the seccomp filter denies.
     refused_calls: Vec<String>,
 }
 
+/// Runs the subcommand.
 pub(crate) fn run(arguments: &Arguments) -> ExitCode {
     let findings = match examine() {
         Ok(findings) => findings,
         Err(error) => {
-            printer::failure(&error.body(), arguments.json);
+            printer::error(&error.body(), arguments.json);
             return ExitCode::FAILURE;
         }
     };
@@ -62,7 +63,8 @@ pub(crate) fn run(arguments: &Arguments) -> ExitCode {
 
 fn examine() -> Result<Findings, Error> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    let runtime = runtime.map_err(|error| Error::Internal { what: format!("failed to start: {error}") })?;
+    let runtime =
+        runtime.map_err(|error| Error::Internal { what: format!("failed to start the async runtime: {error}") })?;
     let home = Home::discover()?;
     let host = Host::new(home.clone())?;
     let isolation = runtime.block_on(try_isolation(&host));
@@ -80,9 +82,9 @@ fn examine() -> Result<Findings, Error> {
         isolation,
         process_trees: match &layout.tree {
             cgroup::Tree::Cgroup2 { parent, .. } => {
-                found(format!("kept by the kernel, one cgroup per command below {}", parent.display()))
+                found(format!("tracked by cgroups, one per command below {}", parent.display()))
             }
-            cgroup::Tree::Unavailable { why } => found(format!("kept by a warden process per command ({why})")),
+            cgroup::Tree::Unavailable { why } => found(format!("tracked by a warden process per command ({why})")),
         },
         memory_limit: limit(&layout.controllers.memory),
         process_limit: limit(&layout.controllers.pids),
@@ -91,7 +93,7 @@ fn examine() -> Result<Findings, Error> {
     })
 }
 
-/// Makes a sandbox and asks it who it is.
+/// Creates a sandbox and reads its user mapping.
 async fn try_isolation(host: &Host) -> Finding {
     let tried = async {
         let sandbox =
@@ -107,7 +109,8 @@ async fn try_isolation(host: &Host) -> Finding {
             let base = map.get(1).cloned().unwrap_or_default();
             let count = map.get(2).cloned().unwrap_or_default();
             found(format!(
-                "user, pid, mount, net, uts, ipc and cgroup namespaces; root inside is uid {base} here, {count} ids"
+                "user, pid, mount, net, uts, ipc and cgroup namespaces; \
+                 root in the sandbox is uid {base} on the host, {count} ids"
             ))
         }
         Err(error) => missing(error.to_string(), error.hint()),
@@ -116,9 +119,9 @@ async fn try_isolation(host: &Host) -> Finding {
 
 fn entrypoint(isolation: &Finding) -> Finding {
     if isolation.works {
-        return found("commands of `atoll agent --entrypoint` are walled off from it");
+        return found("`atoll agent --entrypoint` is isolated from its commands");
     }
-    let detail = "commands of `atoll agent --entrypoint` run beside it, walled off only by what it runs in";
+    let detail = "`atoll agent --entrypoint` is not isolated from its commands; only the container around them is";
     missing(detail.to_owned(), None)
 }
 
@@ -155,7 +158,7 @@ fn text(findings: &Findings) -> String {
         }
     }
     text.push_str(&format!(
-        "system calls   {} rules refuse what a sandbox has no business with (--json lists them)\n",
+        "system calls   {} seccomp rules deny system calls (--json lists them)\n",
         findings.refused_calls.len()
     ));
     text

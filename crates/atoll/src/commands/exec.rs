@@ -1,21 +1,21 @@
-//! `atoll exec`: one command in a sandbox of a server.
+//! `atoll exec`: runs a command in a sandbox of a server.
 
 use std::process::ExitCode;
 
 use atoll_protocol::{ProcessId, SandboxName};
 use clap::Args;
 
-use crate::asking::{self, Telling};
+use crate::error::CliError;
+use crate::exec_request::{self, OutputMode};
 use crate::exit;
-use crate::failure::Failure;
 use crate::options::CommandArguments;
 use crate::settings::ServerArguments;
 
 /// Run a command in a sandbox of a server.
 ///
-/// One word after `--` is a shell string, run by bash; several are a program and its arguments. Output is passed on as it
-/// comes; Ctrl-C ends the command. A sandbox that is not there is made. If no server was named and this user's own does
-/// not run, it is started in the background.
+/// Pass one word after `--` for a shell string, which bash runs, or several words for a program and its arguments.
+/// Output is streamed; Ctrl-C kills the command. Creates the sandbox if it does not exist. Starts your own server in
+/// the background if it is not running and no other server is configured.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   atoll exec box -- 'echo $((6 * 7))'
@@ -26,18 +26,19 @@ use crate::settings::ServerArguments;
 
 {}", exit::HELP))]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
     #[command(flatten)]
     command: CommandArguments,
 
-    /// Start it and let it go on by itself; its id is printed, for ps, logs, wait and kill.
+    /// Run the command in the background and print its id, for `atoll ps`, `logs`, `wait` and `kill`.
     #[arg(short, long, conflicts_with = "stdin")]
     detach: bool,
 
-    /// With --detach: its id. A command that was started under it before is not started again [default: made up].
+    /// With --detach: the id of the command (web). If it was already used, the command is not started again [default:
+    /// generated].
     #[arg(long, value_name = "ID", requires = "detach", value_parser = |text: &str| ProcessId::new(text))]
     id: Option<ProcessId>,
 
@@ -48,14 +49,14 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(exec(arguments), as_json)
+    exit::run(exec(arguments), as_json)
 }
 
-async fn exec(arguments: Arguments) -> Result<u8, Failure> {
+async fn exec(arguments: Arguments) -> Result<u8, CliError> {
     let Arguments { name, command, detach, id, server } = arguments;
-    let client = server.inside_or_made(&name).await?;
+    let client = server.sandbox_client_or_create(&name).await?;
     if detach {
-        return asking::start(&client, id, command, Telling::new(server.json)).await;
+        return exec_request::start(&client, id, command, OutputMode::new(server.json)).await;
     }
-    asking::run(client, None, command, Telling::new(server.json)).await
+    exec_request::run(client, None, command, OutputMode::new(server.json)).await
 }

@@ -1,4 +1,4 @@
-//! `atoll expose` and `atoll unexpose`: URLs for what listens inside.
+//! `atoll expose` and `atoll unexpose`: preview URLs for ports of a sandbox.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -7,61 +7,62 @@ use atoll_protocol::{ExposePort, LinkRequest, SandboxName, Visibility};
 use clap::Args;
 use serde_json::json;
 
-use crate::asking::millis;
-use crate::failure::Failure;
+use crate::error::CliError;
+use crate::exec_request::millis;
 use crate::settings::ServerArguments;
 use crate::{exit, parse, printer};
 
-/// Give a port of a sandbox a URL, or change how it is exposed; prints the URL.
+/// Expose a port of a sandbox at a preview URL and print the URL.
 ///
-/// Nothing needs to listen yet, and the sandbox is not started. What is not said stays as it is.
+/// The port need not be open yet, and the sandbox is not started. On an exposed port, changes only the options that you
+/// pass.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll expose box 3000
   atoll expose box 3000 --private && atoll expose box 3000 --link 2h
   atoll expose box 3000 --rotate")]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
-    /// The port inside.
+    /// Port in the sandbox.
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
 
-    /// Let in only who has a token of the server, or a signed link.
+    /// Require a token of the server, or a signed link.
     #[arg(long)]
     private: bool,
 
-    /// Let in whoever knows the URL, again.
+    /// Allow every client that knows the URL [default for a new port].
     #[arg(long, conflicts_with = "private")]
     public: bool,
 
-    /// A request starts the sandbox if it sleeps.
+    /// Start a stopped sandbox when a request arrives.
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     wake: Option<bool>,
 
-    /// What it is, for people.
+    /// Set a display name (docs).
     #[arg(long = "name", value_name = "TEXT")]
     title: Option<String>,
 
-    /// The secret part of the URL [default: made up].
+    /// Set the secret part of the URL (a-z, 0-9 and _) [default: generated].
     #[arg(long)]
     token: Option<String>,
 
-    /// The program inside knows that its paths begin with /preview/… where it has no host name of its own.
+    /// Keep the /preview/… prefix in requests by path, for programs that expect it.
     #[arg(long, num_args = 0..=1, default_missing_value = "true", value_name = "BOOL")]
     keep_prefix: Option<bool>,
 
-    /// Give it another token: its URLs so far lead nowhere from now on.
+    /// Generate a new secret part. The old URLs stop working.
     #[arg(long, conflicts_with = "token")]
     rotate: bool,
 
-    /// Print a signed link that lets in whoever has it, for so long.
+    /// Print a signed link that is valid for this time (2h) [default: 1h].
     #[arg(long, value_name = "TIME", num_args = 0..=1, default_missing_value = "1h", value_parser = parse::duration)]
     link: Option<Duration>,
 
-    /// Print the URL below a path, for clients that cannot resolve the name.
+    /// Print the URL by path, for clients that cannot resolve the host name.
     #[arg(long)]
     path: bool,
 
@@ -69,16 +70,16 @@ pub(crate) struct Arguments {
     server: ServerArguments,
 }
 
-/// End the exposure of a port: its URLs lead nowhere from now on.
+/// Stop exposing a port. Its URLs stop working.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll unexpose box 3000")]
-pub(crate) struct Ending {
-    /// The sandbox.
+pub(crate) struct UnexposeArguments {
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
-    /// The port inside.
+    /// Port in the sandbox.
     #[arg(value_parser = clap::value_parser!(u16).range(1..))]
     port: u16,
 
@@ -89,19 +90,19 @@ pub(crate) struct Ending {
 /// Runs `atoll expose`.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(expose(arguments), as_json)
+    exit::run(expose(arguments), as_json)
 }
 
 /// Runs `atoll unexpose`.
-pub(crate) fn end(arguments: Ending) -> ExitCode {
+pub(crate) fn run_unexpose(arguments: UnexposeArguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(unexpose(arguments), as_json)
+    exit::run(unexpose(arguments), as_json)
 }
 
-async fn expose(arguments: Arguments) -> Result<u8, Failure> {
+async fn expose(arguments: Arguments) -> Result<u8, CliError> {
     let Arguments { name, port, server, .. } = &arguments;
     let client = server.client()?;
-    let asked = ExposePort {
+    let request = ExposePort {
         name: arguments.title.clone(),
         token: arguments.token.clone(),
         visibility: match (arguments.private, arguments.public) {
@@ -112,12 +113,12 @@ async fn expose(arguments: Arguments) -> Result<u8, Failure> {
         wake: arguments.wake,
         keep_prefix: arguments.keep_prefix,
     };
-    let mut preview = client.expose(name, *port, &asked).await?;
+    let mut preview = client.expose(name, *port, &request).await?;
     if arguments.rotate {
         preview = client.rotate_preview(name, *port).await?;
     }
-    if let Some(lasts) = arguments.link {
-        let link = client.preview_link(name, *port, &LinkRequest { expires_in_ms: Some(millis(lasts)) }).await?;
+    if let Some(valid_for) = arguments.link {
+        let link = client.preview_link(name, *port, &LinkRequest { expires_in_ms: Some(millis(valid_for)) }).await?;
         if server.json {
             printer::json(&link)?;
         } else {
@@ -133,14 +134,14 @@ async fn expose(arguments: Arguments) -> Result<u8, Failure> {
     match url {
         Some(url) => printer::out(format!("{url}\n").as_bytes())?,
         None => {
-            printer::note("the port is exposed, but this server listens nowhere for previews: start it with --listen")
+            printer::note("the port is exposed, but this server has no preview listener (restart it with --listen)")
         }
     }
     Ok(0)
 }
 
-async fn unexpose(arguments: Ending) -> Result<u8, Failure> {
-    let Ending { name, port, server } = &arguments;
+async fn unexpose(arguments: UnexposeArguments) -> Result<u8, CliError> {
+    let UnexposeArguments { name, port, server } = &arguments;
     server.client()?.unexpose(name, *port).await?;
     if server.json {
         printer::json(&json!({ "unexposed": port }))?;

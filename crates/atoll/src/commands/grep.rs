@@ -1,4 +1,4 @@
-//! `atoll grep`: what is found in a sandbox's files.
+//! `atoll grep`: searches the files of a sandbox.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -8,16 +8,16 @@ use atoll_protocol::{
 };
 use clap::Args;
 
-use crate::failure::Failure;
-use crate::place::Inside;
+use crate::error::CliError;
+use crate::path_arg::SandboxPath;
 use crate::settings::ServerArguments;
-use crate::table::harmless;
+use crate::table::sanitize;
 use crate::{exit, printer};
 
 /// Search the files of a sandbox for a pattern.
 ///
-/// Ripgrep's engine: what .gitignore names, hidden files and binary files are left out. With --json every line that is
-/// found is a line, and the last one is the summary. Exit code 1 if nothing is found.
+/// Uses ripgrep's engine: skips files named in .gitignore, hidden files and binary files. With --json, prints one line
+/// for each match and a summary as the last line. Exits with 1 if nothing matches.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll grep box 'fn main' src
@@ -25,61 +25,61 @@ use crate::{exit, printer};
   atoll grep box password -i --hidden --no-ignore -l")]
 #[expect(clippy::struct_excessive_bools, reason = "each is an option of its own")]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_name = "NAME")]
     sandbox: OsString,
 
-    /// What to look for: a regular expression.
+    /// Regular expression to search for.
     pattern: String,
 
-    /// Below this directory, or in this file; /workspace if not given.
+    /// Search this file, or below this directory [default: /workspace].
     path: Option<String>,
 
-    /// Capital letters do not matter.
+    /// Ignore case.
     #[arg(short, long)]
     ignore_case: bool,
 
-    /// The pattern is a text, no regular expression.
+    /// Treat the pattern as literal text.
     #[arg(short = 'F', long)]
     fixed_strings: bool,
 
-    /// Only whole words.
+    /// Match whole words only.
     #[arg(short, long)]
     word_regexp: bool,
 
-    /// Only the names of files in which something is found.
+    /// Print only the names of files with matches.
     #[arg(short = 'l', long)]
     files_with_matches: bool,
 
-    /// Only how many lines of each file match.
+    /// Print only the number of matching lines of each file.
     #[arg(short, long, conflicts_with = "files_with_matches")]
     count: bool,
 
-    /// Lines before each match.
+    /// Print this many lines before each match.
     #[arg(short = 'B', long, value_name = "LINES", default_value_t = 0)]
     before: u32,
 
-    /// Lines after each match.
+    /// Print this many lines after each match.
     #[arg(short = 'A', long, value_name = "LINES", default_value_t = 0)]
     after: u32,
 
-    /// Lines before and after each match.
+    /// Print this many lines before and after each match.
     #[arg(short = 'C', long, value_name = "LINES", default_value_t = 0)]
     context: u32,
 
-    /// Only files that match this glob; with ! before it, only those that do not.
+    /// Search only files that match this glob ('*.rs'), or with ! that do not ('!*.lock'). Repeatable.
     #[arg(short, long)]
     glob: Vec<String>,
 
-    /// Hidden files, too.
+    /// Search hidden files too.
     #[arg(long)]
     hidden: bool,
 
-    /// What .gitignore and .ignore name, too.
+    /// Search files named in .gitignore and .ignore too.
     #[arg(long)]
     no_ignore: bool,
 
-    /// The user to search as.
+    /// Search as this user of the sandbox.
     #[arg(short, long)]
     user: Option<String>,
 
@@ -90,12 +90,12 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(search(arguments), as_json)
+    exit::run(search(arguments), as_json)
 }
 
-async fn search(arguments: Arguments) -> Result<u8, Failure> {
-    let sandbox = Inside::parse(&arguments.sandbox)?;
-    let client = arguments.server.inside(&sandbox.name)?;
+async fn search(arguments: Arguments) -> Result<u8, CliError> {
+    let sandbox = SandboxPath::parse(&arguments.sandbox)?;
+    let client = arguments.server.sandbox_client(&sandbox.name)?;
     let mut stream = client.stream_search(&request(&arguments)).await?;
     let mut found = false;
     while let Some(line) = stream.next().await? {
@@ -103,7 +103,7 @@ async fn search(arguments: Arguments) -> Result<u8, Failure> {
         if arguments.server.json {
             printer::json(&line)?;
         } else {
-            printer::out(&shown(&line, &arguments))?;
+            printer::out(&format_line(&line, &arguments))?;
         }
     }
     Ok(u8::from(!found))
@@ -135,17 +135,17 @@ fn request(arguments: &Arguments) -> SearchRequest {
     }
 }
 
-fn shown(line: &SearchLine, arguments: &Arguments) -> Vec<u8> {
+fn format_line(line: &SearchLine, arguments: &Arguments) -> Vec<u8> {
     match line {
-        SearchLine::Match(found) => shown_line(found),
+        SearchLine::Match(found) => format_match(found),
         SearchLine::File(file) if arguments.count => {
-            format!("{}:{}\n", harmless(&file.path), file.matches.unwrap_or(0)).into_bytes()
+            format!("{}:{}\n", sanitize(&file.path), file.matches.unwrap_or(0)).into_bytes()
         }
-        SearchLine::File(file) => format!("{}\n", harmless(&file.path)).into_bytes(),
-        SearchLine::Binary(file) => format!("{}: binary file matches\n", harmless(&file.path)).into_bytes(),
+        SearchLine::File(file) => format!("{}\n", sanitize(&file.path)).into_bytes(),
+        SearchLine::Binary(file) => format!("{}: binary file matches\n", sanitize(&file.path)).into_bytes(),
         SearchLine::End(summary) => {
             if let Some(why) = summary.truncated {
-                printer::warning(&format!("there may be more: {why:?}").to_lowercase());
+                printer::warning(&format!("the results are incomplete: {why:?}").to_lowercase());
             }
             if summary.troubles > 0 {
                 printer::warning(&format!("{} files could not be searched", summary.troubles));
@@ -156,14 +156,14 @@ fn shown(line: &SearchLine, arguments: &Arguments) -> Vec<u8> {
     }
 }
 
-fn shown_line(found: &SearchMatch) -> Vec<u8> {
-    let sign = if found.role == SearchRole::Match { ':' } else { '-' };
+fn format_match(found: &SearchMatch) -> Vec<u8> {
+    let separator = if found.role == SearchRole::Match { ':' } else { '-' };
     let exact = found.text_base64.as_ref().and_then(|text| Encoding::Base64.decode(text));
     let bytes = exact.unwrap_or_else(|| found.text.as_bytes().to_vec());
     let mut out = Vec::new();
     for (index, line) in bytes.strip_suffix(b"\n").unwrap_or(&bytes).split(|&byte| byte == b'\n').enumerate() {
         let number = found.line + index as u64;
-        out.extend_from_slice(format!("{}{sign}{number}{sign}", harmless(&found.path)).as_bytes());
+        out.extend_from_slice(format!("{}{separator}{number}{separator}", sanitize(&found.path)).as_bytes());
         out.extend_from_slice(line);
         out.push(b'\n');
     }

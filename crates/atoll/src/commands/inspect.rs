@@ -1,4 +1,4 @@
-//! `atoll inspect`: everything that a server knows of one sandbox.
+//! `atoll inspect`: shows the record of a sandbox.
 
 use std::process::ExitCode;
 
@@ -6,18 +6,18 @@ use atoll_protocol::{SandboxInfo, SandboxName, SandboxRecord};
 use clap::Args;
 
 use super::ls::state;
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::settings::ServerArguments;
 use crate::table::pairs;
 use crate::{exit, printer};
 
-/// Show a sandbox: its state, limits, labels, and what it uses. Starts nothing.
+/// Show the state, limits, labels and resource usage of a sandbox, without starting it.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll inspect box
   atoll inspect box --json | jq .live.usage")]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
@@ -28,20 +28,20 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(inspect(arguments), as_json)
+    exit::run(inspect(arguments), as_json)
 }
 
-async fn inspect(arguments: Arguments) -> Result<u8, Failure> {
+async fn inspect(arguments: Arguments) -> Result<u8, CliError> {
     let record = arguments.server.client()?.find_sandbox(&arguments.name).await?;
     if arguments.server.json {
         printer::json(&record)?
     } else {
-        printer::out(shown(&record).as_bytes())?
+        printer::out(format_record(&record).as_bytes())?
     }
     Ok(0)
 }
 
-fn shown(record: &SandboxRecord) -> String {
+fn format_record(record: &SandboxRecord) -> String {
     let labels: Vec<_> = record.labels.iter().map(|(name, value)| format!("{name}={value}")).collect();
     let bytes = record.limits.memory_bytes.map(|bytes| format!("{bytes} bytes"));
     let mut lines = vec![
@@ -59,7 +59,7 @@ fn shown(record: &SandboxRecord) -> String {
 }
 
 fn live(info: &SandboxInfo) -> Vec<(&'static str, String)> {
-    let used = info.usage.memory_bytes.map_or_else(|| "not counted".to_owned(), |bytes| format!("{bytes} bytes"));
+    let used = info.usage.memory_bytes.map_or_else(|| "not measured".to_owned(), |bytes| format!("{bytes} bytes"));
     vec![
         ("processes", info.processes.to_string()),
         ("terminals", info.terminals.to_string()),

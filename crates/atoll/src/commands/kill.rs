@@ -1,4 +1,4 @@
-//! `atoll kill`: the end of processes, with all that they started.
+//! `atoll kill`: kills processes and their descendants.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -6,26 +6,26 @@ use std::time::Duration;
 use atoll_protocol::{KillReceipt, KillRequest, ProcessId, SandboxName};
 use clap::Args;
 
-use crate::asking::millis;
-use crate::failure::Failure;
+use crate::error::CliError;
+use crate::exec_request::millis;
 use crate::settings::ServerArguments;
 use crate::{exit, parse, printer};
 
-/// End processes and everything they started: TERM, then KILL, until none is left.
+/// Kill processes and their descendants: SIGTERM, then SIGKILL after the grace period.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll kill box build server
   atoll kill box server --grace 10s --json")]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
-    /// The processes.
+    /// Ids of the processes, as `atoll ps` lists them.
     #[arg(required = true, value_name = "ID", value_parser = |text: &str| ProcessId::new(text))]
     ids: Vec<ProcessId>,
 
-    /// How long they may take before they are killed [default: as they were started with].
+    /// Time between SIGTERM and SIGKILL (10s) [default: the process's own].
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     grace: Option<Duration>,
 
@@ -36,11 +36,11 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(kill(arguments), as_json)
+    exit::run(kill(arguments), as_json)
 }
 
-async fn kill(arguments: Arguments) -> Result<u8, Failure> {
-    let client = arguments.server.inside(&arguments.name)?;
+async fn kill(arguments: Arguments) -> Result<u8, CliError> {
+    let client = arguments.server.sandbox_client(&arguments.name)?;
     let request = KillRequest { grace_ms: arguments.grace.map(millis) };
     let mut total = KillReceipt { signalled: 0, survivors: 0 };
     for id in &arguments.ids {
@@ -48,11 +48,11 @@ async fn kill(arguments: Arguments) -> Result<u8, Failure> {
         total.signalled += receipt.signalled;
         total.survivors += receipt.survivors;
     }
-    tell(total, arguments.server.json)
+    report(total, arguments.server.json)
 }
 
-/// One receipt for all. Survivors are a failure.
-pub(crate) fn tell(total: KillReceipt, as_json: bool) -> Result<u8, Failure> {
+/// Prints the receipt. Survivors are an error.
+pub(crate) fn report(total: KillReceipt, as_json: bool) -> Result<u8, CliError> {
     if as_json {
         printer::json(&total)?;
     } else {

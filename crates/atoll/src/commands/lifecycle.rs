@@ -1,4 +1,4 @@
-//! `atoll pause`, `resume`, `stop` and `start`: the states of a sandbox. Four words for four calls of one shape.
+//! `atoll pause`, `resume`, `stop` and `start`: change the state of a sandbox.
 
 use std::process::ExitCode;
 
@@ -6,11 +6,11 @@ use atoll_protocol::SandboxName;
 use clap::Args;
 
 use super::ls::state;
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::settings::ServerArguments;
 use crate::{exit, printer};
 
-/// What is to become of it.
+/// The change to make.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Change {
     Pause,
@@ -21,12 +21,12 @@ pub(crate) enum Change {
 
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
-  atoll pause box     everything stands still, nothing is lost
+  atoll pause box     # freeze all processes
   atoll resume box
-  atoll stop box      processes end, files stay
-  atoll start box     as any use of it would")]
+  atoll stop box      # end all processes, keep the files
+  atoll start box     # any request starts it, too")]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
@@ -37,10 +37,10 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(change: Change, arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(act(change, arguments), as_json)
+    exit::run(act(change, arguments), as_json)
 }
 
-async fn act(change: Change, arguments: Arguments) -> Result<u8, Failure> {
+async fn act(change: Change, arguments: Arguments) -> Result<u8, CliError> {
     let (client, name) = (arguments.server.client()?, &arguments.name);
     let record = match change {
         Change::Pause => client.pause_sandbox(name).await?,

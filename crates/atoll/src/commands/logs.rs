@@ -1,4 +1,4 @@
-//! `atoll logs`: what a process printed, from any position on.
+//! `atoll logs`: prints the output of a process, from any cursor on.
 
 use std::process::ExitCode;
 
@@ -6,33 +6,33 @@ use atoll_client::{Client, FollowEvent, OutputRange, Until};
 use atoll_protocol::{Encoding, OutputEvent, ProcessId, SandboxName};
 use clap::Args;
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::output::{Output, Piece};
 use crate::settings::ServerArguments;
 use crate::{exit, printer};
 
-/// Print what a process printed: standard output and standard error each to our own.
+/// Print the output of a process: its stdout to stdout, its stderr to stderr.
 ///
-/// With --json every piece is a line, with its cursor, stream and time, in base64.
+/// With --json, prints one line for each chunk, with cursor, stream, time and base64 data.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll logs box build
   atoll logs box server -f
   atoll logs box server --since 4096 --json")]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
-    /// The process.
+    /// Id of the process, as `atoll ps` lists it.
     #[arg(value_parser = |text: &str| ProcessId::new(text))]
     id: ProcessId,
 
-    /// Go on with what it prints, until nothing is left that could print.
+    /// Keep printing new output until the process and its descendants have closed it.
     #[arg(short, long)]
     follow: bool,
 
-    /// From this position on.
+    /// Start at this cursor (0 is the first byte).
     #[arg(long, value_name = "CURSOR", default_value_t = 0)]
     since: u64,
 
@@ -43,11 +43,11 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(print(arguments), as_json)
+    exit::run(print(arguments), as_json)
 }
 
-async fn print(arguments: Arguments) -> Result<u8, Failure> {
-    let client = arguments.server.inside(&arguments.name)?;
+async fn print(arguments: Arguments) -> Result<u8, CliError> {
+    let client = arguments.server.sandbox_client(&arguments.name)?;
     let sink = if arguments.server.json { Sink::Json } else { Sink::Streams(Output::start()) };
     if arguments.follow {
         follow(&client, &arguments, &sink).await?;
@@ -60,7 +60,7 @@ async fn print(arguments: Arguments) -> Result<u8, Failure> {
     Ok(0)
 }
 
-/// Where output goes.
+/// The target of output.
 #[derive(Debug)]
 enum Sink {
     Streams(Output),
@@ -68,10 +68,10 @@ enum Sink {
 }
 
 impl Sink {
-    /// `false` when nobody takes anything any more.
-    async fn take(&self, piece: Piece, event: Option<&OutputEvent>) -> Result<bool, Failure> {
+    /// Writes a chunk. Returns `false` if the output is closed.
+    async fn write(&self, piece: Piece, event: Option<&OutputEvent>) -> Result<bool, CliError> {
         match self {
-            Self::Streams(output) => Ok(output.hand(piece).await),
+            Self::Streams(output) => Ok(output.send(piece).await),
             Self::Json => {
                 event.map_or(Ok(()), printer::json)?;
                 Ok(true)
@@ -80,17 +80,17 @@ impl Sink {
     }
 }
 
-/// What there is now.
-async fn pages(client: &Client, arguments: &Arguments, sink: &Sink) -> Result<(), Failure> {
+/// Prints the output so far.
+async fn pages(client: &Client, arguments: &Arguments, sink: &Sink) -> Result<(), CliError> {
     let mut range = OutputRange { since: arguments.since, encoding: Encoding::Base64, ..OutputRange::default() };
     loop {
         let page = client.output(&arguments.id, &range).await?;
         for gap in &page.gaps {
-            sink.take(Piece::Dropped(gap.to - gap.from), None).await?;
+            sink.write(Piece::Dropped(gap.to - gap.from), None).await?;
         }
         for event in &page.events {
             let bytes = event.encoding.decode(&event.data).unwrap_or_default();
-            if !sink.take(Piece::Bytes(event.stream, bytes.into()), Some(event)).await? {
+            if !sink.write(Piece::Bytes(event.stream, bytes.into()), Some(event)).await? {
                 return Ok(());
             }
         }
@@ -101,10 +101,10 @@ async fn pages(client: &Client, arguments: &Arguments, sink: &Sink) -> Result<()
     }
 }
 
-async fn follow(client: &Client, arguments: &Arguments, sink: &Sink) -> Result<(), Failure> {
+async fn follow(client: &Client, arguments: &Arguments, sink: &Sink) -> Result<(), CliError> {
     let mut follow = client.follow(&arguments.id, arguments.since, Until::Closed);
     while let Some(event) = follow.next().await? {
-        let taken = match event {
+        let written = match event {
             FollowEvent::Output(output) => {
                 let event = OutputEvent {
                     cursor: output.cursor,
@@ -115,12 +115,12 @@ async fn follow(client: &Client, arguments: &Arguments, sink: &Sink) -> Result<(
                     replaced: false,
                     time: output.time,
                 };
-                sink.take(Piece::Bytes(output.stream, output.bytes), Some(&event)).await?
+                sink.write(Piece::Bytes(output.stream, output.bytes), Some(&event)).await?
             }
-            FollowEvent::Gap(gap) => sink.take(Piece::Dropped(gap.to - gap.from), None).await?,
+            FollowEvent::Gap(gap) => sink.write(Piece::Dropped(gap.to - gap.from), None).await?,
             FollowEvent::End(_) => true,
         };
-        if !taken {
+        if !written {
             return Ok(());
         }
     }

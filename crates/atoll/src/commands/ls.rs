@@ -1,22 +1,22 @@
-//! `atoll ls`: the sandboxes of a server.
+//! `atoll ls`: lists the sandboxes of a server.
 
 use std::process::ExitCode;
 
 use atoll_protocol::{SandboxList, SandboxRecord, SandboxState};
 use clap::Args;
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::settings::ServerArguments;
 use crate::table::table;
 use crate::{exit, parse, printer};
 
-/// List the sandboxes of a server, by name.
+/// List the sandboxes of a server, sorted by name.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll ls
   atoll ls --label team=a --json | jq -r '.sandboxes[].name'")]
 pub(crate) struct Arguments {
-    /// Only those with this label; more than once if need be.
+    /// List only sandboxes with this label (team=a). Repeatable.
     #[arg(short, long = "label", value_name = "NAME=VALUE", value_parser = parse::label)]
     labels: Vec<(String, String)>,
 
@@ -27,10 +27,10 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(list(arguments), as_json)
+    exit::run(list(arguments), as_json)
 }
 
-async fn list(arguments: Arguments) -> Result<u8, Failure> {
+async fn list(arguments: Arguments) -> Result<u8, CliError> {
     let client = arguments.server.client()?;
     let labels = arguments.labels.into_iter().collect();
     let mut all = SandboxList { sandboxes: Vec::new(), next: None };
@@ -56,7 +56,7 @@ fn row(sandbox: &SandboxRecord) -> Vec<String> {
     vec![sandbox.name.to_string(), state(sandbox.state).to_owned(), labels.join(" "), sandbox.last_used_at.to_string()]
 }
 
-/// A state as it is written everywhere.
+/// Returns the name of a state, as in the API.
 pub(crate) fn state(state: SandboxState) -> &'static str {
     match state {
         SandboxState::Creating => "creating",

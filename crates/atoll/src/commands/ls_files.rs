@@ -1,4 +1,4 @@
-//! `atoll ls-files`: what is in a directory of a sandbox.
+//! `atoll ls-files`: lists a directory of a sandbox.
 
 use std::ffi::OsString;
 use std::process::ExitCode;
@@ -7,38 +7,38 @@ use atoll_client::ListFiles;
 use atoll_protocol::{FileInfo, FileKind};
 use clap::Args;
 
-use crate::failure::Failure;
-use crate::place::Inside;
+use crate::error::CliError;
+use crate::path_arg::SandboxPath;
 use crate::settings::ServerArguments;
-use crate::table::harmless;
+use crate::table::sanitize;
 use crate::{exit, printer};
 
-/// List a directory of a sandbox, in the order of names.
+/// List a directory of a sandbox, sorted by name.
 ///
-/// With --json every entry is a line.
+/// With --json, prints one line for each entry.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll ls-files box
   atoll ls-files box:/etc -l
   atoll ls-files box:project -r --json | jq -r 'select(.kind == \"file\").path'")]
 pub(crate) struct Arguments {
-    /// The directory; /workspace if only the sandbox is named.
+    /// Directory to list; the name alone lists /workspace.
     #[arg(value_name = "NAME[:PATH]")]
     directory: OsString,
 
-    /// With kind, mode, owner, size and time.
+    /// Print kind, mode, owner, size and time.
     #[arg(short, long)]
     long: bool,
 
-    /// Names that begin with a dot, too.
+    /// Include names that start with a dot.
     #[arg(short, long)]
     all: bool,
 
-    /// What is below, too.
+    /// List subdirectories recursively.
     #[arg(short, long)]
     recursive: bool,
 
-    /// The user to look as.
+    /// List as this user of the sandbox.
     #[arg(short, long)]
     user: Option<String>,
 
@@ -49,12 +49,12 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(list(arguments), as_json)
+    exit::run(list(arguments), as_json)
 }
 
-async fn list(arguments: Arguments) -> Result<u8, Failure> {
-    let directory = Inside::parse(&arguments.directory)?;
-    let client = arguments.server.inside(&directory.name)?;
+async fn list(arguments: Arguments) -> Result<u8, CliError> {
+    let directory = SandboxPath::parse(&arguments.directory)?;
+    let client = arguments.server.sandbox_client(&directory.name)?;
     let what = ListFiles {
         depth: if arguments.recursive { 256 } else { 1 },
         hidden: arguments.all,
@@ -77,14 +77,14 @@ async fn list(arguments: Arguments) -> Result<u8, Failure> {
 }
 
 fn line(entry: &FileInfo, long: bool) -> String {
-    let name = harmless(&entry.path);
+    let name = sanitize(&entry.path);
     if !long {
         let slash = if entry.kind == FileKind::Directory { "/" } else { "" };
         return format!("{name}{slash}\n");
     }
-    let leads = entry.target.as_ref().map(|target| format!(" -> {}", harmless(target))).unwrap_or_default();
+    let target = entry.target.as_ref().map(|target| format!(" -> {}", sanitize(target))).unwrap_or_default();
     let (owner, size) = (format!("{}:{}", entry.uid, entry.gid), entry.size);
-    format!("{} {} {owner:<11} {size:>12} {} {name}{leads}\n", letter(entry.kind), entry.mode, entry.modified)
+    format!("{} {} {owner:<11} {size:>12} {} {name}{target}\n", letter(entry.kind), entry.mode, entry.modified)
 }
 
 fn letter(kind: FileKind) -> char {

@@ -1,4 +1,4 @@
-//! `atoll mcp`: a sandbox as tools for a model, over standard input and output.
+//! `atoll mcp`: a Model Context Protocol server on standard input and output.
 
 use std::process::ExitCode;
 
@@ -10,22 +10,21 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt, DuplexStream};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
+use crate::error::CliError;
 use crate::exit;
-use crate::failure::Failure;
 use crate::interrupts::Interrupts;
-use crate::local::{self, Display};
 use crate::options::{LimitArguments, NetworkArguments};
 use crate::settings::ServerArguments;
+use crate::tty::{self, Display};
 
-/// What is read and written at once.
-const PIECE: usize = 64 * 1024;
+/// Size of the buffers.
+const CHUNK: usize = 64 * 1024;
 
-/// Speak the Model Context Protocol on standard input and output: a sandbox as tools for a model.
+/// Serve the Model Context Protocol (MCP) on standard input and output: a sandbox as tools for a model.
 ///
-/// Programs such as Claude Code, Codex, Cursor and VS Code start it by themselves once they are told to. The sandbox is made
-/// by the first tool that is called, and removed with everything in it when the program that started us ends, unless it
-/// has a name (--sandbox). If no server was named and this user's own does not run, it is started in the background. A
-/// server speaks the same at /mcp.
+/// Configure it in a client such as Claude Code, Codex, Cursor or VS Code, which starts it. The first tool call creates
+/// the sandbox; it is removed when the client exits, unless you name it with --sandbox. Starts your own server in the
+/// background if it is not running and no other server is configured. A server offers the same protocol at /mcp.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   claude mcp add atoll -- atoll mcp
@@ -33,7 +32,7 @@ const PIECE: usize = 64 * 1024;
   atoll mcp --allow pypi --memory 2g
   atoll mcp --server https://atoll.example.com --token-file token")]
 pub(crate) struct Arguments {
-    /// Work in this sandbox, which stays; it is made if it is not there [default: one of its own].
+    /// Use this sandbox, create it if it does not exist, and keep it [default: a temporary sandbox].
     #[arg(long, value_name = "NAME", value_parser = |text: &str| SandboxName::new(text))]
     sandbox: Option<SandboxName>,
 
@@ -50,10 +49,10 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(serve(arguments), as_json)
+    exit::run(serve(arguments), as_json)
 }
 
-async fn serve(arguments: Arguments) -> Result<u8, Failure> {
+async fn serve(arguments: Arguments) -> Result<u8, CliError> {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let mut interrupts = Interrupts::new(&kinds)?;
     let limits = arguments.limits.limits();
@@ -63,19 +62,19 @@ async fn serve(arguments: Arguments) -> Result<u8, Failure> {
         ..CreateSandbox::default()
     };
     let place = arguments.sandbox.map_or(Place::Own, Place::Named);
-    let client = arguments.server.client_or_started()?;
-    let (input, feeding) = tokio::io::duplex(PIECE);
-    let (output, showing) = tokio::io::duplex(PIECE);
-    tokio::spawn(feed(local::input(PIECE), feeding));
-    let shown = tokio::spawn(show(showing));
+    let client = arguments.server.client_or_start()?;
+    let (input, input_writer) = tokio::io::duplex(CHUNK);
+    let (output, output_reader) = tokio::io::duplex(CHUNK);
+    tokio::spawn(feed(tty::input(CHUNK), input_writer));
+    let shown = tokio::spawn(show(output_reader));
     let end = async { _ = interrupts.next().await };
     let served = atoll_mcp::serve(client, place, options, (input, output), end).await;
     drop(shown.await);
-    served.map_err(|error| Failure::invalid(format!("the client does not speak MCP: {error}")))?;
+    served.map_err(|error| CliError::invalid(format!("the client does not speak MCP: {error}")))?;
     Ok(0)
 }
 
-/// Standard input, as far as there is any.
+/// Copies standard input until its end.
 async fn feed(mut from: mpsc::Receiver<Bytes>, mut to: DuplexStream) {
     while let Some(bytes) = from.recv().await {
         if to.write_all(&bytes).await.is_err() {
@@ -84,15 +83,15 @@ async fn feed(mut from: mpsc::Receiver<Bytes>, mut to: DuplexStream) {
     }
 }
 
-/// Standard output, as long as somebody takes it.
+/// Copies to standard output until it is closed.
 async fn show(mut from: DuplexStream) {
     let display = Display::start();
-    let mut buffer = vec![0; PIECE];
+    let mut buffer = vec![0; CHUNK];
     while let Ok(count @ 1..) = from.read(&mut buffer).await {
         if !display.show(Bytes::copy_from_slice(&buffer[..count])).await {
             return;
         }
     }
-    // Who does not take it any more has no use for it.
+    // A closed standard output is not an error.
     drop(display.finish().await);
 }

@@ -1,4 +1,4 @@
-//! `atoll ports`: what listens inside a sandbox, and where it can be seen.
+//! `atoll ports`: lists the listening and exposed ports of a sandbox.
 
 use std::process::ExitCode;
 
@@ -8,23 +8,23 @@ use clap::Args;
 use serde::Serialize;
 use serde_json::json;
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::settings::ServerArguments;
 use crate::table::{cell, table};
 use crate::{exit, printer};
 
-/// List the ports of a sandbox on which something listens, and those that are exposed, with their URLs.
+/// List the listening ports of a sandbox, and the URLs of exposed ports.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll ports box
   atoll ports box --follow
   atoll ports box --json | jq -r '.previews[].url'")]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
-    /// Go on, and tell of each port that opens or closes.
+    /// Keep running and print each port that opens or closes.
     #[arg(short, long)]
     follow: bool,
 
@@ -41,10 +41,10 @@ struct Ports {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(list(arguments), as_json)
+    exit::run(list(arguments), as_json)
 }
 
-async fn list(arguments: Arguments) -> Result<u8, Failure> {
+async fn list(arguments: Arguments) -> Result<u8, CliError> {
     let client = arguments.server.client()?;
     let inside = client.inside(&arguments.name);
     if arguments.follow {
@@ -53,20 +53,20 @@ async fn list(arguments: Arguments) -> Result<u8, Failure> {
     let ports = inside.ports().await?.ports;
     let previews = match client.previews(&arguments.name).await {
         Ok(list) => list.previews,
-        // A token may be good for looking and not for URLs, which are ways in.
+        // A token may read ports without being allowed to read URLs, which grant access.
         Err(error) if error.code() == Some(ErrorCode::Forbidden) => Vec::new(),
         Err(error) => return Err(error.into()),
     };
     if arguments.server.json {
         printer::json(&Ports { ports, previews })?;
     } else {
-        printer::out(shown(&ports, &previews).as_bytes())?;
+        printer::out(format_ports(&ports, &previews).as_bytes())?;
     }
     Ok(0)
 }
 
-/// A line for each port that is open or exposed.
-fn shown(ports: &[PortInfo], previews: &[Preview]) -> String {
+/// Formats one line for each port that is open or exposed.
+fn format_ports(ports: &[PortInfo], previews: &[Preview]) -> String {
     let mut numbers: Vec<u16> = ports.iter().map(|info| info.port).collect();
     numbers.extend(previews.iter().map(|preview| preview.port));
     numbers.sort_unstable();
@@ -84,7 +84,7 @@ fn shown(ports: &[PortInfo], previews: &[Preview]) -> String {
         ]
     };
     let rows: Vec<_> = numbers.iter().map(row).collect();
-    // The URL is there to be taken: it is not shortened.
+    // URLs are for copying: they are not shortened.
     let urls: Vec<String> = rows.iter().map(|row| row[4].clone()).collect();
     let short: Vec<Vec<String>> = rows.into_iter().map(|row| row[..4].to_vec()).collect();
     let mut lines = table(&["PORT", "ADDRESS", "PID", "COMMAND"], &short);
@@ -98,7 +98,7 @@ fn shown(ports: &[PortInfo], previews: &[Preview]) -> String {
     lines
 }
 
-async fn follow(inside: &Client, as_json: bool) -> Result<u8, Failure> {
+async fn follow(inside: &Client, as_json: bool) -> Result<u8, CliError> {
     let mut follow = inside.follow_ports();
     loop {
         let event = follow.next().await?;

@@ -1,26 +1,26 @@
-//! `atoll ps`: the processes of a sandbox.
+//! `atoll ps`: lists the processes of a sandbox.
 
 use std::process::ExitCode;
 
 use atoll_protocol::{EndRecord, ProcessInfo, ProcessList, ProcessState, SandboxName};
 use clap::Args;
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::settings::ServerArguments;
 use crate::table::table;
 use crate::{exit, printer};
 
-/// List the processes of a sandbox that live; with --all also those that ended and are remembered.
+/// List the running processes of a sandbox.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll ps box
   atoll ps box --all --json | jq '.processes[] | {id, state, command}'")]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
-    /// Also those that have ended.
+    /// List ended processes too, as long as their records exist.
     #[arg(short, long)]
     all: bool,
 
@@ -31,11 +31,11 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(list(arguments), as_json)
+    exit::run(list(arguments), as_json)
 }
 
-async fn list(arguments: Arguments) -> Result<u8, Failure> {
-    let client = arguments.server.inside(&arguments.name)?;
+async fn list(arguments: Arguments) -> Result<u8, CliError> {
+    let client = arguments.server.sandbox_client(&arguments.name)?;
     let mut processes = client.processes(None, &Default::default()).await?;
     processes.retain(|process| arguments.all || process.state != ProcessState::Ended);
     if arguments.server.json {
@@ -64,12 +64,12 @@ fn state(process: &ProcessInfo) -> String {
         (ProcessState::Starting, _) => "starting".to_owned(),
         (ProcessState::Running, _) => "running".to_owned(),
         (ProcessState::Lingering, _) => "lingering".to_owned(),
-        (ProcessState::Ended, Some(end)) => format!("ended {}", how(end)),
+        (ProcessState::Ended, Some(end)) => format!("ended {}", exit_status(end)),
         (ProcessState::Ended, None) => "ended".to_owned(),
     }
 }
 
-fn how(end: &EndRecord) -> String {
+fn exit_status(end: &EndRecord) -> String {
     match (end.code, end.signal) {
         (Some(code), _) => code.to_string(),
         (None, Some(signal)) => signal.to_string(),

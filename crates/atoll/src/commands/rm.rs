@@ -1,4 +1,4 @@
-//! `atoll rm`: the end of sandboxes.
+//! `atoll rm`: removes sandboxes.
 
 use std::process::ExitCode;
 
@@ -6,19 +6,19 @@ use atoll_protocol::SandboxName;
 use clap::Args;
 use serde::Serialize;
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::settings::ServerArguments;
 use crate::{exit, printer};
 
-/// End sandboxes and remove everything of them.
+/// Remove sandboxes with their processes and files.
 ///
-/// If one cannot be removed, the others still are.
+/// If one sandbox cannot be removed, the others still are.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll rm box
   atoll rm $(atoll ls --label team=a --json | jq -r '.sandboxes[].name')")]
 pub(crate) struct Arguments {
-    /// The sandboxes.
+    /// Names of the sandboxes.
     #[arg(required = true, value_name = "NAME", value_parser = |text: &str| SandboxName::new(text))]
     names: Vec<SandboxName>,
 
@@ -34,10 +34,10 @@ struct Removed {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(remove(arguments), as_json)
+    exit::run(remove(arguments), as_json)
 }
 
-async fn remove(arguments: Arguments) -> Result<u8, Failure> {
+async fn remove(arguments: Arguments) -> Result<u8, CliError> {
     let client = arguments.server.client()?;
     let mut removed = Removed::default();
     let mut failed = None;
@@ -49,7 +49,7 @@ async fn remove(arguments: Arguments) -> Result<u8, Failure> {
     }
     let lines: String = removed.removed.iter().map(|name| format!("{name}\n")).collect();
     match (&failed, arguments.server.json) {
-        // One document only: the failure is told then.
+        // Prints one document only: the error.
         (Some(_), true) => {}
         (None, true) => printer::json(&removed)?,
         (_, false) => printer::out(lines.as_bytes())?,

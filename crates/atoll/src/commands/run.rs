@@ -1,4 +1,4 @@
-//! `atoll run`: a throw-away sandbox around one command.
+//! `atoll run`: runs one command in a throw-away sandbox.
 
 use std::io::{self, Read};
 use std::process::ExitCode;
@@ -15,10 +15,10 @@ use crate::options::{CommandArguments, SandboxArguments, invocation};
 use crate::output::Output;
 use crate::{exit, parse, printer};
 
-/// Make a sandbox, run a command in it, destroy the sandbox.
+/// Run a command in a throw-away sandbox, which is destroyed afterwards.
 ///
-/// One word after `--` is a shell string, run by bash; several are a program and its arguments, run without a shell.
-/// Output is passed on as it comes. Nothing of the sandbox is left afterwards, however this ends.
+/// Pass one word after `--` for a shell string, which bash runs, or several words for a program and its arguments,
+/// which run without a shell. Output is streamed. Nothing of the sandbox remains, even if this command is killed.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   atoll run -- 'echo hello from $(hostname); id; ps aux'
@@ -35,29 +35,29 @@ pub(crate) struct Arguments {
     #[command(flatten)]
     sandbox: SandboxArguments,
 
-    /// Print the whole result as JSON instead of passing output on.
+    /// Print the result as one JSON document instead of streaming output.
     #[arg(long)]
     json: bool,
 
-    /// With --json: bytes of each output that the answer may hold.
+    /// With --json: truncate stdout and stderr to this size each (1m).
     #[arg(long, value_name = "SIZE", value_parser = parse::size, requires = "json")]
     answer_bytes: Option<u64>,
 }
 
-/// How long the last output may take to be written after an interrupt.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long to wait for the remaining output after a signal.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Standard input goes to the process in pieces of this size.
-const STDIN_PIECE: usize = 64 * 1024;
+/// Size of the chunks in which standard input is written.
+const STDIN_CHUNK: usize = 64 * 1024;
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.json;
-    exit::after(in_sandbox(arguments), as_json)
+    exit::run(in_sandbox(arguments), as_json)
 }
 
 async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
-    // Before anything is made: from here on a signal ends the command, not us.
+    // Installed before the sandbox exists: from here on a signal ends the command and cleans up.
     let mut interrupts = Interrupts::new(&[SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()])?;
     let host = Host::new(Home::discover()?)?;
     let options = arguments.sandbox.options()?;
@@ -91,35 +91,34 @@ async fn command_in(sandbox: &Sandbox, arguments: Arguments, interrupts: &mut In
     follow(&process, grace, interrupts).await
 }
 
-/// Passes output on until the command is over.
+/// Streams output until the command ends.
 async fn follow(process: &Process, grace: Duration, interrupts: &mut Interrupts) -> Result<u8, Error> {
-    let passing = Output::start().pass(process);
-    tokio::pin!(passing);
-    let passed = tokio::select! {
+    let writing = Output::start().write_all(process);
+    tokio::pin!(writing);
+    let written = tokio::select! {
         biased;
         number = interrupts.next() => {
-            end(process, grace, interrupts).await?;
-            // What it said last is passed on, if somebody takes it.
-            drop(timeout(LAST_WORDS, passing).await);
+            kill(process, grace, interrupts).await?;
+            drop(timeout(DRAIN_TIMEOUT, writing).await);
             return Ok(128 + number);
         }
-        passed = &mut passing => passed,
+        written = &mut writing => written,
     };
-    if let Err(error) = passed {
-        // Nobody takes the output any more: as for any program in a pipeline, that is the end.
-        end(process, grace, interrupts).await?;
+    if let Err(error) = written {
+        // Standard output is closed: the command ends, as any program in a pipeline would.
+        kill(process, grace, interrupts).await?;
         if error.kind() == io::ErrorKind::BrokenPipe {
             return Ok(exit::BROKEN_PIPE);
         }
-        return Err(Error::Internal { what: format!("failed to pass output on: {error}") });
+        return Err(Error::Internal { what: format!("failed to write the output: {error}") });
     }
     let end = process.ended().await?;
     exit::explain(&end);
     Ok(exit::of_end(&end))
 }
 
-/// Ends the tree; asked again, without grace.
-async fn end(process: &Process, grace: Duration, interrupts: &mut Interrupts) -> Result<(), Error> {
+/// Kills the process tree with its grace period; a second signal kills it at once.
+async fn kill(process: &Process, grace: Duration, interrupts: &mut Interrupts) -> Result<(), Error> {
     tokio::select! {
         biased;
         _ = interrupts.next() => process.kill(Duration::ZERO).await.map(drop),
@@ -146,7 +145,7 @@ async fn result_as_json(
         tokio::select! {
             output = &mut exec => break output?,
             number = interrupts.next(), if interrupted.is_none() => interrupted = Some(number),
-            // It is known by its id as soon as it is being started, which takes a moment.
+            // The process is registered a moment after `exec_with` begins.
             () = tokio::task::yield_now(), if !fed || (interrupted.is_some() && !killed) => {
                 let Some(process) = id.as_ref().and_then(|id| sandbox.process(id).ok()) else { continue };
                 if !fed {
@@ -168,12 +167,12 @@ async fn result_as_json(
     Ok(interrupted.map_or_else(|| exit::of_end(&output.end), |number| 128 + number))
 }
 
-/// Reads our standard input on a thread of its own: such a read cannot be given up, and must not hold us up at the end.
+/// Reads standard input on its own thread, because a blocking read cannot be cancelled and must not delay the exit.
 fn feed_stdin(process: Process) {
     let (sender, mut receiver) = tokio::sync::mpsc::channel::<Vec<u8>>(4);
     std::thread::spawn(move || {
         let mut stdin = io::stdin().lock();
-        let mut buffer = vec![0; STDIN_PIECE];
+        let mut buffer = vec![0; STDIN_CHUNK];
         while let Ok(count @ 1..) = stdin.read(&mut buffer) {
             if sender.blocking_send(buffer[..count].to_vec()).is_err() {
                 break;
@@ -188,16 +187,16 @@ fn feed_stdin(process: Process) {
                 Err(_) => return,
             }
         }
-        // It may have ended without reading on.
+        // The process may have ended without reading all input.
         drop(process.close_stdin().await);
     });
 }
 
 fn command(arguments: CommandArguments) -> Command {
     let mut command = Command::new(invocation(arguments.command));
-    command.env = arguments.place.env.into_iter().collect();
-    command.cwd = arguments.place.cwd;
-    command.user = arguments.place.user;
+    command.env = arguments.context.env.into_iter().collect();
+    command.cwd = arguments.context.cwd;
+    command.user = arguments.context.user;
     command.timeout = arguments.timeout;
     command.idle_timeout = arguments.idle_timeout;
     command.network = parse::only_rules(arguments.only);

@@ -1,4 +1,4 @@
-//! `atoll secret`: secrets that commands of a sandbox may use and not see.
+//! `atoll secret`: secrets that commands can use but not read.
 
 use std::io::Read;
 use std::path::PathBuf;
@@ -7,15 +7,15 @@ use std::process::ExitCode;
 use atoll_protocol::{PutSecret, SandboxName, SecretInfo};
 use clap::{Args, Subcommand};
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::settings::ServerArguments;
 use crate::table::table;
 use crate::{exit, printer};
 
-/// Give a sandbox secrets that its commands may use and not see.
+/// Manage secrets that the commands of a sandbox can use but not read.
 ///
-/// Commands find a stand-in in the variable of the secret's name. In requests by HTTPS to the named hosts it is replaced by
-/// the real value, in the named headers only; nothing else ever gets it.
+/// Commands see a placeholder in the variable of the secret's name. Atoll replaces it with the real value in HTTPS
+/// requests to the given hosts, in the given headers only.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   printf %s \"$TOKEN\" | atoll secret box put API_TOKEN --host api.example.com
@@ -23,7 +23,7 @@ use crate::{exit, printer};
   atoll secret box list
   atoll secret box rm API_KEY")]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
@@ -36,28 +36,28 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Set a secret. Its value is read from standard input, or from a file: never from the command line, which others can see.
+    /// Set a secret. Reads the value from standard input or a file, because other users can see command lines.
     Put {
-        /// Its name, and that of the variable with its stand-in.
+        /// Name of the secret, and of the variable with its placeholder (API_KEY).
         secret: String,
 
-        /// A server that gets it: NAME, or NAME:PORT for another port than 443; more than once if need be.
+        /// Send the secret to this host: NAME, or NAME:PORT for another port than 443 (api.example.com). Repeatable.
         #[arg(long = "host", value_name = "HOST", required = true)]
         hosts: Vec<String>,
 
-        /// A header of requests in which it is put; more than once if need be.
+        /// Replace the placeholder in this request header (x-api-key). Repeatable.
         #[arg(long = "header", value_name = "HEADER", default_value = "authorization")]
         headers: Vec<String>,
 
-        /// Read its value from this file.
+        /// Read the value from this file instead of standard input.
         #[arg(long, value_name = "FILE")]
         from_file: Option<PathBuf>,
     },
     /// List secrets, without their values.
     List,
-    /// Take a secret away.
+    /// Remove a secret.
     Rm {
-        /// Its name.
+        /// Name of the secret.
         secret: String,
     },
 }
@@ -65,16 +65,16 @@ enum Action {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(act(arguments), as_json)
+    exit::run(act(arguments), as_json)
 }
 
-async fn act(arguments: Arguments) -> Result<u8, Failure> {
-    let client = arguments.server.inside(&arguments.name)?;
+async fn act(arguments: Arguments) -> Result<u8, CliError> {
+    let client = arguments.server.sandbox_client(&arguments.name)?;
     let as_json = arguments.server.json;
     match arguments.action {
         Action::Put { secret, hosts, headers, from_file } => {
-            let asked = PutSecret { value: value(from_file)?, hosts, headers };
-            let info = client.put_secret(&secret, &asked).await?;
+            let request = PutSecret { value: value(from_file)?, hosts, headers };
+            let info = client.put_secret(&secret, &request).await?;
             if as_json {
                 printer::json(&info)?;
             } else {
@@ -83,15 +83,15 @@ async fn act(arguments: Arguments) -> Result<u8, Failure> {
         }
         Action::List => {
             let secrets = client.secrets().await?;
-            if as_json { printer::json(&secrets)? } else { printer::out(shown(&secrets).as_bytes())? }
+            if as_json { printer::json(&secrets)? } else { printer::out(format_secrets(&secrets).as_bytes())? }
         }
         Action::Rm { secret } => client.remove_secret(&secret).await?,
     }
     Ok(0)
 }
 
-/// Without the line end that editors and `echo` add.
-fn value(from: Option<PathBuf>) -> Result<String, Failure> {
+/// Reads the value, without the line end that editors and `echo` add.
+fn value(from: Option<PathBuf>) -> Result<String, CliError> {
     let mut text = String::new();
     let (read, what) = match &from {
         Some(path) => {
@@ -99,11 +99,11 @@ fn value(from: Option<PathBuf>) -> Result<String, Failure> {
         }
         None => (std::io::stdin().lock().read_to_string(&mut text), "standard input".to_owned()),
     };
-    read.map_err(|error| atoll_runtime::Error::Invalid { what: format!("{what} cannot be read: {error}") })?;
+    read.map_err(|error| atoll_runtime::Error::Invalid { what: format!("cannot read {what}: {error}") })?;
     Ok(text.trim_end_matches(['\r', '\n']).to_owned())
 }
 
-fn shown(secrets: &[SecretInfo]) -> String {
+fn format_secrets(secrets: &[SecretInfo]) -> String {
     let row = |secret: &SecretInfo| vec![secret.name.clone(), secret.hosts.join(" "), secret.headers.join(" ")];
     table(&["NAME", "HOSTS", "HEADERS"], &secrets.iter().map(row).collect::<Vec<_>>())
 }

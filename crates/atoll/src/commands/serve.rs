@@ -1,4 +1,4 @@
-//! `atoll serve`: many sandboxes behind one HTTP API.
+//! `atoll serve`: serves many sandboxes over one HTTP API.
 
 use std::fs::File;
 use std::io::IsTerminal;
@@ -18,23 +18,22 @@ use clap::{Args, ValueEnum};
 use tokio::signal::unix::SignalKind;
 use tracing_subscriber::EnvFilter;
 
-use super::{serve_stop, spare};
-use crate::detach::{Parent, Side, detach};
+use super::{serve_stop, spare_agent};
+use crate::daemonize::{Caller, Fork, daemonize};
 use crate::interrupts::Interrupts;
 use crate::mcp::Mcp;
 use crate::{api, exit, log, parse, printer};
 
-/// What is logged if RUST_LOG does not say otherwise.
-const LOGGED: &str = "warn,atoll_gateway=info";
+/// The log filter if RUST_LOG is not set.
+const DEFAULT_FILTER: &str = "warn,atoll_gateway=info";
 
-/// The log of a server in the background.
+/// File name of the log of a background server, in the state directory.
 pub(crate) const LOG: &str = "server.log";
 
 /// Serve many sandboxes over HTTP.
 ///
-/// Each sandbox has a process of its own that goes on when this server ends; the next one finds it again. Every request
-/// needs a token: the first one is in the state directory, and `atoll token` makes others. SIGTERM ends the server, not
-/// the sandboxes.
+/// Sandboxes keep running when the server stops (SIGTERM, or `atoll serve --stop`), and the next server finds them.
+/// Every request requires a token: the first token is in the state directory, and `atoll token create` adds others.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll serve
@@ -44,166 +43,166 @@ pub(crate) const LOG: &str = "server.log";
   curl -H \"Authorization: Bearer $TOKEN\" -H 'content-type: application/json' \\
        http://127.0.0.1:7070/v1/sandboxes/box/exec -d '{\"command\":\"uname -a\"}'")]
 pub(crate) struct Arguments {
-    /// Where to listen; may be given more than once.
+    /// Listen on this address (0.0.0.0:7070). Repeatable.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:7070")]
     listen: Vec<SocketAddr>,
 
-    /// Listen nowhere but on the socket in the state directory, for this user alone.
+    /// Listen only on the unix socket in the state directory, to which only you can connect.
     #[arg(long, conflicts_with = "listen")]
     no_tcp: bool,
 
-    /// Where to listen for previews of what sandboxes serve; the API is never there. May be given more than once
-    /// [default: one port behind --listen].
+    /// Listen on this address for previews of sandbox ports; the API is not served there. Repeatable [default: the port
+    /// after --listen].
     #[arg(long, value_name = "ADDRESS")]
     preview_listen: Vec<SocketAddr>,
 
-    /// Listen nowhere for previews.
+    /// Do not serve previews.
     #[arg(long, conflicts_with = "preview_listen")]
     no_preview: bool,
 
-    /// Below which domain previews have their host names: DOMAIN, DOMAIN:PORT or https://DOMAIN as others reach it.
-    /// Every name below it must lead here.
+    /// Give previews host names below this domain, as clients reach it: DOMAIN, DOMAIN:PORT or https://DOMAIN
+    /// (preview.example.org). Every name below it must resolve to this server.
     #[arg(long, value_name = "DOMAIN", default_value = "localhost")]
     preview_domain: String,
 
-    /// Go on in the background once clients are heard; the log is then in the state directory, in server.log.
+    /// Continue in the background once ready, and log to server.log in the state directory.
     #[arg(long)]
     background: bool,
 
-    /// End the server of this user that runs, instead of starting one. Sandboxes go on.
+    /// Stop your running server. Sandboxes keep running.
     #[arg(long, conflicts_with_all = ["background", "no_tcp", "listen"])]
     stop: bool,
 
-    /// A PEM file with the server's certificate and those that vouch for it.
+    /// Serve TLS with the certificate chain in this PEM file.
     #[arg(long, value_name = "FILE", requires = "tls_key")]
     tls_cert: Option<PathBuf>,
 
-    /// A PEM file with its key.
+    /// Private key of --tls-cert, a PEM file.
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
 
-    /// Listen where others can connect although there is no TLS: tokens can then be read on the way.
+    /// Allow --listen on public addresses without TLS. Tokens are then sent unencrypted.
     #[arg(long)]
     allow_plaintext: bool,
 
-    /// Ask for no token: whoever can connect may do everything. Only on loopback.
+    /// Require no token: every client that can connect has full access. Loopback addresses only.
     #[arg(long)]
     no_auth: bool,
 
-    /// Let pages of this origin, such as https://app.example.org, use the API with a token; may be given more than once
-    /// [default: none but the server's own].
+    /// Allow browsers to use the API from pages of this origin (https://app.example.org). Repeatable [default: only the
+    /// server's own].
     #[arg(long, value_name = "ORIGIN", conflicts_with = "no_auth")]
     allow_origin: Vec<String>,
 
-    /// Stop a sandbox when nobody used it for so long, unless it says otherwise [default: never].
+    /// Stop a sandbox after this time without use (10m), unless it has its own setting [default: never].
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     sleep_after: Option<Duration>,
 
-    /// Sandboxes that there may be.
+    /// Limit the number of sandboxes.
     #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
     max_sandboxes: usize,
 
-    /// Sandboxes that are made ahead of their time: one that is created without limits is then there at once.
+    /// Number of pre-warmed sandboxes to keep ready, for creations without limits.
     #[arg(long, value_name = "COUNT", default_value_t = 0)]
     warm: usize,
 
-    /// Connections at once.
+    /// Limit the number of open connections.
     #[arg(long, value_name = "COUNT", default_value_t = Limits::default().connections, value_parser = connections)]
     max_connections: usize,
 
-    /// Requests per second that one token may send in the long run; ten times as many at once. 0: no limit.
+    /// Limit the requests per second of each token, with bursts of ten times as many; 0 disables the limit.
     #[arg(long, value_name = "COUNT", default_value_t = 500)]
     rate: u32,
 
-    /// How long a client may take for the head of a request.
+    /// Close a connection whose request headers take longer than this (30s).
     #[arg(long, value_name = "TIME", value_parser = parse::duration)]
     head_timeout: Option<Duration>,
 
-    /// How the log on standard error is written.
+    /// Format of the log on standard error.
     #[arg(long, value_enum, default_value_t = LogForm::Text)]
     log: LogForm,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum LogForm {
-    /// For people.
+    /// Lines of text.
     Text,
-    /// One object per line.
+    /// One JSON object per line.
     Json,
 }
 
 fn connections(text: &str) -> Result<usize, String> {
-    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "give a number that is more than 0".to_owned())
+    text.parse().ok().filter(|count| *count > 0).ok_or_else(|| "expected a number greater than 0".to_owned())
 }
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     if arguments.stop {
-        return exit::told(state().and_then(|state| serve_stop::stop(&state.join(SOCKET))), false);
+        return exit::report(state().and_then(|state| serve_stop::stop(&state.join(SOCKET))), false);
     }
-    log_as(arguments.log);
+    init_log(arguments.log);
     if !arguments.background {
-        return exit::told(work(arguments, &mut None), false);
+        return exit::report(work(arguments, &mut None), false);
     }
-    match detach() {
-        Ok(Side::Started(code)) => code,
-        Ok(Side::Detached(parent)) => in_background(arguments, parent),
-        Err(error) => exit::told(Err(failure("go into the background", &error)), false),
+    match daemonize() {
+        Ok(Fork::Caller(code)) => code,
+        Ok(Fork::Daemon(caller)) => in_background(arguments, caller),
+        Err(error) => exit::report(Err(internal("go into the background", &error)), false),
     }
 }
 
-fn in_background(arguments: Arguments, parent: Parent) -> ExitCode {
-    let mut parent = Some(parent);
-    let outcome = work(arguments, &mut parent);
+fn in_background(arguments: Arguments, caller: Caller) -> ExitCode {
+    let mut caller = Some(caller);
+    let outcome = work(arguments, &mut caller);
     let code = outcome.as_ref().map_or_else(exit::of_error, |code| *code);
-    let told = exit::told(outcome, false);
-    if let Some(parent) = parent {
-        parent.failed(code);
+    let exit_code = exit::report(outcome, false);
+    if let Some(caller) = caller {
+        caller.exit_with(code);
     }
-    told
+    exit_code
 }
 
-fn work(arguments: Arguments, parent: &mut Option<Parent>) -> Result<u8, Error> {
-    let _kept = log::keep().map_err(|error| failure("keep a log", &error))?;
+fn work(arguments: Arguments, caller: &mut Option<Caller>) -> Result<u8, Error> {
+    let _flush_guard = log::start().map_err(|error| internal("start the log", &error))?;
     let mut threads = tokio::runtime::Builder::new_multi_thread();
-    threads.worker_threads(half_of_the_cores());
-    exit::outcome(threads, serve(arguments, parent))
+    threads.worker_threads(half_the_cores());
+    exit::block_on(threads, serve(arguments, caller))
 }
 
-/// A server only passes on what others do: the other half is for them, and threads that wake each other for little work
-/// cost more than they do.
-fn half_of_the_cores() -> usize {
+/// Number of worker threads. A server mostly proxies: the agents need the other half of the cores, and more threads
+/// would cost more in wake-ups than they gain.
+fn half_the_cores() -> usize {
     std::thread::available_parallelism().map_or(1, |cores| (cores.get() / 2).max(1))
 }
 
-fn log_as(form: LogForm) {
-    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(LOGGED));
-    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(log::Lines);
+fn init_log(form: LogForm) {
+    let filter = EnvFilter::try_from_default_env().unwrap_or_else(|_| EnvFilter::new(DEFAULT_FILTER));
+    let builder = tracing_subscriber::fmt().with_env_filter(filter).with_writer(log::LogWriter);
     match form {
         LogForm::Text => builder.with_ansi(std::io::stderr().is_terminal()).init(),
         LogForm::Json => builder.json().init(),
     }
 }
 
-async fn serve(arguments: Arguments, parent: &mut Option<Parent>) -> Result<u8, Error> {
+async fn serve(arguments: Arguments, caller: &mut Option<Caller>) -> Result<u8, Error> {
     let mut interrupts = Interrupts::new(&[SignalKind::terminate(), SignalKind::interrupt()])?;
     let scheme = if arguments.tls_cert.is_some() { "https" } else { "http" };
     let options = options(arguments)?;
     let state = options.state.clone();
-    let gateway = Gateway::start(options).await.map_err(told)?;
-    let mut said: String =
+    let gateway = Gateway::start(options).await.map_err(runtime_error)?;
+    let mut banner: String =
         gateway.addresses().iter().map(|address| format!("listening on {scheme}://{address}\n")).collect();
-    said.push_str(&format!("listening on unix:{}\n", state.join(SOCKET).display()));
-    said.push_str(&format!("the first token is in {}\n", state.join(ROOT_TOKEN).display()));
+    banner.push_str(&format!("listening on unix:{}\n", state.join(SOCKET).display()));
+    banner.push_str(&format!("the first token is in {}\n", state.join(ROOT_TOKEN).display()));
     for address in gateway.preview_addresses() {
-        said.push_str(&format!("previews on {scheme}://{address}\n"));
+        banner.push_str(&format!("previews on {scheme}://{address}\n"));
     }
-    // Whoever started us may not care.
-    drop(printer::out(said.as_bytes()));
-    if let Some(parent) = parent.take() {
-        let file = open_log(&state.join(LOG)).map_err(|error| failure("open the log", &error))?;
+    // A closed standard output is not an error.
+    drop(printer::out(banner.as_bytes()));
+    if let Some(caller) = caller.take() {
+        let file = open_log(&state.join(LOG)).map_err(|error| internal("open the log", &error))?;
         log::flush();
-        parent.ready(Some(file)).map_err(|error| failure("let go of the caller", &error))?;
+        caller.ready(Some(file)).map_err(|error| internal("detach from the caller", &error))?;
     }
     gateway.run(async { _ = interrupts.next().await }).await;
     Ok(0)
@@ -213,23 +212,26 @@ fn open_log(path: &Path) -> std::io::Result<File> {
     File::options().append(true).create(true).mode(0o600).open(path)
 }
 
-fn failure(what: &str, error: &std::io::Error) -> Error {
+fn internal(what: &str, error: &std::io::Error) -> Error {
     Error::Internal { what: format!("failed to {what}: {error}") }
 }
 
-/// The role of an agent, and the programs that all agents of this server share.
+/// Returns the arguments of an agent: its subcommand, and the programs that all agents of this server share.
 fn agent_arguments() -> Result<Vec<String>, Error> {
-    let shared = programs::share().map_err(|error| failure("make the programs that run inside", &error))?;
+    let shared = programs::share().map_err(|error| internal("write the programs that run in sandboxes", &error))?;
     let paths = shared.into_iter().map(|path| path.to_string_lossy().into_owned());
-    Ok(std::iter::once(spare::NAME.to_owned()).chain(paths).collect())
+    Ok(std::iter::once(spare_agent::NAME.to_owned()).chain(paths).collect())
 }
 
 fn options(arguments: Arguments) -> Result<Options, Error> {
     let is_local = arguments.listen.iter().all(|address| address.ip().is_loopback());
     if arguments.no_auth && !is_local {
-        return Err(Error::Invalid { what: "--no-auth is for loopback addresses only".to_owned() });
+        return Err(Error::Invalid {
+            what: "--no-auth is for loopback addresses only (remove it, or listen on 127.0.0.1)".to_owned(),
+        });
     }
-    let program = std::env::current_exe().map_err(|error| Error::Internal { what: format!("who am I? {error}") })?;
+    let program = std::env::current_exe()
+        .map_err(|error| Error::Internal { what: format!("failed to find the path of this program: {error}") })?;
     let limits = Limits { connections: arguments.max_connections, ..Limits::default() };
     let rate = f64::from(arguments.rate);
     let previews = match (arguments.no_preview, arguments.preview_listen) {
@@ -253,20 +255,23 @@ fn options(arguments: Arguments) -> Result<Options, Error> {
         sleep_after: arguments.sleep_after,
         sandboxes_max: arguments.max_sandboxes,
         limits: Limits { head_within: arguments.head_timeout.unwrap_or(limits.head_within), ..limits },
-        preview: PreviewOptions { listen: previews, domain: Domain::parse(&arguments.preview_domain).map_err(told)? },
-        origins: Origins::parse(&arguments.allow_origin).map_err(told)?,
+        preview: PreviewOptions {
+            listen: previews,
+            domain: Domain::parse(&arguments.preview_domain).map_err(runtime_error)?,
+        },
+        origins: Origins::parse(&arguments.allow_origin).map_err(runtime_error)?,
         document: api::DOCUMENT,
         adapters: vec![Arc::new(Mcp::default())],
     })
 }
 
-/// Where the server keeps everything.
+/// Returns the state directory of the server.
 pub(crate) fn state() -> Result<PathBuf, Error> {
     Ok(Home::discover()?.state.join("server"))
 }
 
-/// Bad options are the user's to mend; the rest is ours.
-fn told(error: atoll_gateway::Error) -> Error {
+/// Converts an error of the gateway. Invalid options are the user's to correct, everything else is internal.
+fn runtime_error(error: atoll_gateway::Error) -> Error {
     if let atoll_gateway::Error::Disk { cause, what } = error {
         return match cause {
             DiskError::Full => Error::DiskFull { what },

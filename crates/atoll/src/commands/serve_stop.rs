@@ -1,7 +1,7 @@
-//! `atoll serve --stop`: ends the server of this user on this machine, which may be in the background.
+//! `atoll serve --stop`: stops this user's server on this machine, which may run in the background.
 //!
-//! The kernel says who listens on its socket (unix(7), `SO_PEERCRED`), and a descriptor makes sure that it is still that
-//! process which is told to end: there is no file of pids that could be wrong.
+//! The kernel reports the pid of the listener (unix(7), `SO_PEERCRED`), and a pidfd ensures that the signal reaches
+//! that process. There is no pid file that could be stale.
 
 use std::os::fd::OwnedFd;
 use std::os::unix::net::UnixStream;
@@ -13,10 +13,10 @@ use rustix::process::{PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 
 use crate::printer;
 
-/// How long it may take: it gives requests that are on their way ten seconds.
-const ENDED_WITHIN: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
+/// How long to wait for the exit: the server gives open requests ten seconds.
+const EXIT_TIMEOUT: Timespec = Timespec { tv_sec: 20, tv_nsec: 0 };
 
-/// Ends it, and returns when it is gone. None at all is what was wished for, too.
+/// Sends SIGTERM and waits for the exit. Succeeds if no server is running.
 pub(super) fn stop(socket: &Path) -> Result<u8, Error> {
     let Ok(stream) = UnixStream::connect(socket) else {
         printer::note("no server is running");
@@ -24,18 +24,20 @@ pub(super) fn stop(socket: &Path) -> Result<u8, Error> {
     };
     let process = listener(&stream)?;
     drop(stream);
-    pidfd_send_signal(&process, Signal::TERM).map_err(|error| failed("tell it to end", error))?;
+    pidfd_send_signal(&process, Signal::TERM).map_err(|error| failed("send SIGTERM", error))?;
     let mut watched = [PollFd::new(&process, PollFlags::IN)];
-    let ended = poll(&mut watched, Some(&ENDED_WITHIN)).map_err(|error| failed("wait for its end", error))?;
+    let ended = poll(&mut watched, Some(&EXIT_TIMEOUT)).map_err(|error| failed("wait for its exit", error))?;
     if ended == 0 {
-        return Err(Error::Internal { what: format!("it was told to end, and has not in {} s", ENDED_WITHIN.tv_sec) });
+        return Err(Error::Internal {
+            what: format!("the server is still running {} s after SIGTERM", EXIT_TIMEOUT.tv_sec),
+        });
     }
     Ok(0)
 }
 
 fn listener(stream: &UnixStream) -> Result<OwnedFd, Error> {
-    let who = rustix::net::sockopt::socket_peercred(stream).map_err(|error| failed("find out who listens", error))?;
-    pidfd_open(who.pid, PidfdFlags::empty()).map_err(|error| failed("take hold of it", error))
+    let peer = rustix::net::sockopt::socket_peercred(stream).map_err(|error| failed("find its process", error))?;
+    pidfd_open(peer.pid, PidfdFlags::empty()).map_err(|error| failed("open its process", error))
 }
 
 fn failed(what: &str, error: rustix::io::Errno) -> Error {

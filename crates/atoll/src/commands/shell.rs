@@ -1,4 +1,5 @@
-//! `atoll shell`: an interactive terminal in a throw-away sandbox; with a name, in one of a server's (`shell_named`).
+//! `atoll shell`: an interactive terminal in a throw-away sandbox, or with a name in a server's sandbox
+//! (`shell_attach`).
 
 use std::ffi::OsString;
 use std::fs::File;
@@ -17,20 +18,20 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::mpsc;
 use tokio::time::timeout;
 
-use super::shell_named::{self, Wanted};
+use super::shell_attach::{self, AttachOptions};
 use crate::interrupts::Interrupts;
-use crate::local::{self, Display, Raw};
-use crate::options::{Place, SandboxArguments, invocation};
+use crate::options::{ExecContext, SandboxArguments, invocation};
 use crate::parse::{self, DetachKey};
 use crate::settings::ServerArguments;
+use crate::tty::{self, Display, Raw};
 use crate::{exit, printer};
 
-/// Work by hand: in a sandbox that is made for it and destroyed afterwards, or in one of a server's.
+/// Open an interactive terminal in a throw-away sandbox, or in a sandbox of a server.
 ///
-/// Without a name the sandbox is a throw-away one: nothing of it is left afterwards, however this ends. With a name you
-/// attach to a terminal of that sandbox, which goes on when you leave; a sandbox, terminal or server that is not there
-/// is made. Without a command you get a shell: bash, or sh where there is no bash. One word after `--` is a shell string, several
-/// are a program and its arguments. Your terminal is passed through, with its size.
+/// Without NAME, creates a sandbox and destroys it when you leave. With NAME, attaches to a terminal of that sandbox,
+/// which keeps running when you detach; creates the sandbox, the terminal and your own server if they do not exist.
+/// Runs bash, or sh if there is no bash. Pass one word after `--` for a shell string, or several for a program and its
+/// arguments.
 #[derive(Debug, Args)]
 #[command(after_help = format!("Examples:
   atoll shell
@@ -41,12 +42,12 @@ use crate::{exit, printer};
 
 {}", exit::HELP))]
 pub(crate) struct Arguments {
-    /// A sandbox of a server [default: a throw-away one].
+    /// Attach to this sandbox of a server [default: a throw-away sandbox].
     #[arg(value_name = "NAME", value_parser = |text: &str| SandboxName::new(text), conflicts_with_all =
         ["memory", "pids", "cpus", "open_files", "name", "isolation", "storage", "without_cgroups", "record"])]
     named: Option<SandboxName>,
 
-    /// With NAME: which of its terminals.
+    /// With NAME: the id of the terminal.
     #[arg(long, value_name = "ID", default_value = "main", requires = "named",
         value_parser = |text: &str| TerminalId::new(text))]
     terminal: TerminalId,
@@ -55,70 +56,73 @@ pub(crate) struct Arguments {
     server: ServerArguments,
 
     #[command(flatten)]
-    place: Place,
+    context: ExecContext,
 
     #[command(flatten)]
     sandbox: SandboxArguments,
 
-    /// The key that leaves from outside (a throw-away sandbox ends with it): ctrl- and a letter or one of [ ] \ ^ _, or none.
+    /// Detach with this key: ctrl- and a letter or one of [ ] \ ^ _ (ctrl-q), or none. Detaching destroys a throw-away
+    /// sandbox.
     #[arg(long, value_name = "KEY", default_value = "ctrl-]", value_parser = parse::detach_key)]
     detach_key: DetachKey,
 
-    /// Write a recording of the session to a file (asciicast v2, for asciinema and its kin).
+    /// Record the terminal to this file (asciicast v2, for asciinema).
     #[arg(long, value_name = "FILE")]
     record: Option<PathBuf>,
 
-    /// A shell string, or a program and its arguments [default: an interactive shell].
+    /// Shell string (one word), or program and arguments (several words) [default: an interactive shell].
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }
 
-/// How long what is told to end may take before it is killed.
+/// Time between SIGTERM and SIGKILL.
 const GRACE: Duration = Duration::from_secs(1);
 
-/// How long the last output may take to be written.
-const LAST_WORDS: Duration = Duration::from_secs(1);
+/// How long to wait for the remaining output.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Pieces of input that wait for a program which takes none. More stay in our own terminal, the detach key with them.
-const TYPED_AHEAD: usize = 256;
+/// Chunks of input buffered for a program that does not read. Further input, and the detach key in it, stays in this
+/// program's terminal.
+const INPUT_BUFFER: usize = 256;
 
-/// Who resizes the window, for others who look at the terminal.
-const WHO: &str = "atoll shell";
+/// The origin of a resize, as other viewers of the terminal see it.
+const RESIZE_ORIGIN: &str = "atoll shell";
 
-/// How the session came to its end.
+/// How the session ended.
 #[derive(Debug)]
 enum Outcome {
-    /// The program is over.
+    /// The program ended.
     Ended(Box<EndRecord>),
-    /// Somebody pressed the key.
+    /// The user pressed the detach key.
     Detached,
-    /// A signal to us.
+    /// This program received a signal.
     Interrupted(u8),
-    /// Our own terminal is gone.
+    /// The terminal of this program hung up.
     HungUp,
 }
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    // What is shown is the terminal; a failure is told as is asked for.
+    // The output is the terminal's; --json concerns errors only.
     let json = arguments.server.json;
-    let Some(name) = arguments.named else { return exit::after(in_sandbox(arguments), json) };
-    let Arguments { terminal, server, place, detach_key, command, .. } = arguments;
-    exit::after(shell_named::attach(Wanted { name, terminal, server, place, detach_key, command }), json)
+    let Some(name) = arguments.named else { return exit::run(in_sandbox(arguments), json) };
+    let Arguments { terminal, server, context, detach_key, command, .. } = arguments;
+    exit::run(shell_attach::attach(AttachOptions { name, terminal, server, context, detach_key, command }), json)
 }
 
 async fn in_sandbox(arguments: Arguments) -> Result<u8, Error> {
     if arguments.server.server.is_some() || arguments.server.token_file.is_some() {
-        let what = "a throw-away sandbox is not a server's: --server and --token-file go with a NAME".to_owned();
+        let what = "--server and --token-file require a sandbox NAME".to_owned();
         return Err(Error::Invalid { what });
     }
-    if !local::is_terminal() {
+    if !tty::is_terminal() {
         drop(printer::err(
-            b"error: standard input is no terminal\nhint: atoll run runs a command without one; --stdin passes input on\n",
+            b"error: standard input is not a terminal\n\
+              hint: use `atoll run` to run a command without a terminal; --stdin passes input to it\n",
         ));
         return Ok(exit::FAILED);
     }
-    // Before anything is made: from here on a signal ends the session, not us.
+    // Installed before the sandbox exists: from here on a signal ends the session and cleans up.
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup(), SignalKind::quit()];
     let mut interrupts = Interrupts::new(&kinds)?;
     let record = arguments.record.as_deref().map(create).transpose()?;
@@ -144,23 +148,23 @@ async fn session(
     interrupts: &mut Interrupts,
 ) -> Result<u8, Error> {
     let detach_key = arguments.detach_key;
-    let resizes = signal(SignalKind::window_change()).map_err(|error| failed("watch the window", &error))?;
+    let resizes = signal(SignalKind::window_change()).map_err(|error| failed("watch the window size", &error))?;
     let terminal = sandbox.open_terminal(spec(arguments)).await?;
-    let raw = Raw::enter().map_err(|error| failed("take over the terminal", &error))?;
-    let seat = Seat { viewer: terminal.attach(from_start()), resizes, keys: local::keys(), detach_key };
+    let raw = Raw::enter().map_err(|error| failed("set the terminal to raw mode", &error))?;
+    let attached = AttachLoop { viewer: terminal.attach(from_start()), resizes, keys: tty::keys(), detach_key };
     let display = Display::start();
-    let outcome = seat.sit(&display, interrupts).await;
+    let outcome = attached.run(&display, interrupts).await;
     if !matches!(outcome, Outcome::Ended(_)) {
-        // What the program would have put back had it ended by itself.
-        drop(timeout(LAST_WORDS, display.show(terminal.screen().await.reset.into())).await);
+        // Resets the terminal modes that the program set and had no chance to restore.
+        drop(timeout(DRAIN_TIMEOUT, display.show(terminal.screen().await.reset.into())).await);
         drop(terminal.kill(GRACE).await);
     }
-    drop(timeout(LAST_WORDS, display.finish()).await);
+    drop(timeout(DRAIN_TIMEOUT, display.finish()).await);
     drop(raw);
     if let Some(file) = record {
         write_recording(&terminal, file).await?;
     }
-    Ok(tell(&outcome))
+    Ok(report(&outcome))
 }
 
 fn from_start() -> ViewerOptions {
@@ -173,48 +177,48 @@ fn spec(arguments: Arguments) -> TerminalSpec {
         false => invocation(arguments.command),
     };
     let mut spec = TerminalSpec::new(invocation);
-    spec.env = arguments.place.env.into_iter().collect();
-    spec.cwd = arguments.place.cwd;
-    spec.user = arguments.place.user;
-    spec.size = local::size();
+    spec.env = arguments.context.env.into_iter().collect();
+    spec.cwd = arguments.context.cwd;
+    spec.user = arguments.context.user;
+    spec.size = tty::size();
     if let Some(term) = std::env::var_os("TERM").filter(|term| !term.is_empty()) {
         spec.term = term;
     }
     spec
 }
 
-/// Who sits at the terminal: sees, types, drags the window.
-struct Seat {
+/// Connects this program's terminal to the one in the sandbox: output, input, resizes.
+struct AttachLoop {
     viewer: Viewer,
     resizes: Signal,
     keys: mpsc::Receiver<Bytes>,
     detach_key: DetachKey,
 }
 
-/// What woke us.
-enum Happening {
+/// What the loop handles next.
+enum Wakeup {
     Interrupt(u8),
     Resize,
     Keys(mpsc::OwnedPermit<Bytes>, Option<Bytes>),
     Event(Option<TerminalEvent>),
 }
 
-impl Seat {
-    async fn sit(mut self, display: &Display, interrupts: &mut Interrupts) -> Outcome {
-        let typist = typist(self.viewer.terminal().clone());
+impl AttachLoop {
+    async fn run(mut self, display: &Display, interrupts: &mut Interrupts) -> Outcome {
+        let input = start_input_task(self.viewer.terminal().clone());
         loop {
-            let happening = tokio::select! {
+            let wakeup = tokio::select! {
                 biased;
-                number = interrupts.next() => Happening::Interrupt(number),
-                Some(()) = self.resizes.recv() => Happening::Resize,
-                (permit, keys) = next_keys(&typist, &mut self.keys) => Happening::Keys(permit, keys),
-                event = self.viewer.next() => Happening::Event(event),
+                number = interrupts.next() => Wakeup::Interrupt(number),
+                Some(()) = self.resizes.recv() => Wakeup::Resize,
+                (permit, keys) = next_keys(&input, &mut self.keys) => Wakeup::Keys(permit, keys),
+                event = self.viewer.next() => Wakeup::Event(event),
             };
-            let outcome = match happening {
-                Happening::Interrupt(number) => Some(Outcome::Interrupted(number)),
-                Happening::Resize => self.resize().await,
-                Happening::Keys(permit, keys) => self.typed(permit, keys),
-                Happening::Event(event) => show(event, display, interrupts).await,
+            let outcome = match wakeup {
+                Wakeup::Interrupt(number) => Some(Outcome::Interrupted(number)),
+                Wakeup::Resize => self.resize().await,
+                Wakeup::Keys(permit, keys) => self.typed(permit, keys),
+                Wakeup::Event(event) => show(event, display, interrupts).await,
             };
             if let Some(outcome) = outcome {
                 return outcome;
@@ -223,12 +227,12 @@ impl Seat {
     }
 
     async fn resize(&self) -> Option<Outcome> {
-        // Its program may just have ended; that is told next.
-        drop(self.viewer.resize(local::size(), WHO).await);
+        // The program may have ended; the next event reports that.
+        drop(self.viewer.resize(tty::size(), RESIZE_ORIGIN).await);
         None
     }
 
-    /// The detach key is looked for here, in front of what the program has not taken yet.
+    /// Queues input for the program. Looks for the detach key first, so it works when the program does not read.
     fn typed(&mut self, permit: mpsc::OwnedPermit<Bytes>, keys: Option<Bytes>) -> Option<Outcome> {
         let Some(keys) = keys else {
             return Some(Outcome::HungUp);
@@ -239,9 +243,9 @@ impl Seat {
     }
 }
 
-/// Types in order, in a task of its own: a program that takes no keys must not hold up its output.
-fn typist(terminal: Terminal) -> mpsc::Sender<Bytes> {
-    let (sender, mut receiver) = mpsc::channel(TYPED_AHEAD);
+/// Starts the task that writes input in order: a program that does not read its input must not block its output.
+fn start_input_task(terminal: Terminal) -> mpsc::Sender<Bytes> {
+    let (sender, mut receiver) = mpsc::channel(INPUT_BUFFER);
     tokio::spawn(async move {
         while let Some(keys) = receiver.recv().await {
             if terminal.write(keys).await.is_err() {
@@ -252,14 +256,14 @@ fn typist(terminal: Terminal) -> mpsc::Sender<Bytes> {
     sender
 }
 
-/// The next keys, once there is room for them.
+/// Waits for room in the input buffer, then for input.
 async fn next_keys(
-    typist: &mpsc::Sender<Bytes>,
+    input: &mpsc::Sender<Bytes>,
     keys: &mut mpsc::Receiver<Bytes>,
 ) -> (mpsc::OwnedPermit<Bytes>, Option<Bytes>) {
-    match typist.clone().reserve_owned().await {
+    match input.clone().reserve_owned().await {
         Ok(permit) => (permit, keys.recv().await),
-        // The program is over; its end is told by another way.
+        // The program ended; the viewer reports its end.
         Err(_) => std::future::pending().await,
     }
 }
@@ -288,15 +292,15 @@ async fn write_recording(terminal: &Terminal, mut file: File) -> Result<(), Erro
     Ok(())
 }
 
-/// Says what the exit code alone does not, and gives the code.
-fn tell(outcome: &Outcome) -> u8 {
+/// Prints what the exit code alone does not say, and returns the code.
+fn report(outcome: &Outcome) -> u8 {
     match outcome {
         Outcome::Ended(end) => {
             exit::explain(end);
             exit::of_end(end)
         }
         Outcome::Detached => {
-            drop(printer::err(b"\natoll: detached; the sandbox was a throw-away one and is gone\n"));
+            drop(printer::err(b"\natoll: detached; the throw-away sandbox was destroyed\n"));
             0
         }
         Outcome::Interrupted(number) => 128 + number,

@@ -1,4 +1,4 @@
-//! `atoll token`: who else may use the server.
+//! `atoll token`: manages the tokens of a server.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -6,11 +6,11 @@ use std::time::Duration;
 use atoll_protocol::{CreateToken, Scope, TokenInfo, Verb};
 use clap::{Args, Subcommand};
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::settings::ServerArguments;
 use crate::{exit, parse, printer};
 
-/// Make, list and revoke tokens of the server. Only a token that may do everything may do so.
+/// Create, list and revoke tokens of a server. Requires a token with the scope *:admin.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll token create --name ci --scope 'ci-*:read,exec,admin'
@@ -24,17 +24,18 @@ pub(crate) struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Make a token and print it. It is shown this once.
+    /// Create a token and print it. It cannot be shown again.
     Create {
-        /// What it is for.
+        /// Purpose of the token (ci).
         #[arg(long, default_value = "")]
         name: String,
 
-        /// SANDBOXES:VERBS, where SANDBOXES may hold * and VERBS are some of read, exec, admin; more than once if need be.
+        /// Allow VERBS on SANDBOXES: a name pattern with *, and some of read, exec, admin ('ci-*:read,exec').
+        /// Repeatable.
         #[arg(long = "scope", value_name = "SCOPE", required = true, value_parser = scope)]
         scopes: Vec<Scope>,
 
-        /// For how long it is good (24h) [default: until it is revoked].
+        /// Expire after this time (24h) [default: never].
         #[arg(long, value_name = "TIME", value_parser = parse::duration)]
         expires: Option<Duration>,
 
@@ -46,9 +47,9 @@ enum Action {
         #[command(flatten)]
         server: ServerArguments,
     },
-    /// End a token.
+    /// Revoke a token.
     Revoke {
-        /// Its id.
+        /// Id of the token, as `atoll token list` prints it.
         id: String,
 
         #[command(flatten)]
@@ -64,15 +65,15 @@ impl Action {
     }
 }
 
-/// `ci-*:read,exec`.
+/// Parses a scope, such as `ci-*:read,exec`.
 fn scope(text: &str) -> Result<Scope, String> {
-    let wrong = || "give SANDBOXES:VERBS, such as 'ci-*:read,exec'".to_owned();
-    let (sandboxes, verbs) = text.split_once(':').ok_or_else(wrong)?;
+    let invalid = || "expected SANDBOXES:VERBS, such as 'ci-*:read,exec'".to_owned();
+    let (sandboxes, verbs) = text.split_once(':').ok_or_else(invalid)?;
     let verb = |text: &str| match text.trim() {
         "read" => Ok(Verb::Read),
         "exec" => Ok(Verb::Exec),
         "admin" => Ok(Verb::Admin),
-        other => Err(format!("`{other}` is none of read, exec, admin")),
+        other => Err(format!("unknown verb `{other}` (expected read, exec or admin)")),
     };
     Ok(Scope { sandboxes: sandboxes.to_owned(), verbs: verbs.split(',').map(verb).collect::<Result<_, _>>()? })
 }
@@ -80,16 +81,20 @@ fn scope(text: &str) -> Result<Scope, String> {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.action.server().json;
-    exit::after(act(arguments.action), as_json)
+    exit::run(act(arguments.action), as_json)
 }
 
-async fn act(action: Action) -> Result<u8, Failure> {
+async fn act(action: Action) -> Result<u8, CliError> {
     let client = action.server().client()?;
     match action {
         Action::Create { name, scopes, expires, server } => {
             let expires_in_ms = expires.and_then(|time| u64::try_from(time.as_millis()).ok());
-            let made = client.create_token(&CreateToken { name, scopes, expires_in_ms }).await?;
-            if server.json { printer::json(&made) } else { printer::out(format!("{}\n", made.token).as_bytes()) }?;
+            let created = client.create_token(&CreateToken { name, scopes, expires_in_ms }).await?;
+            if server.json {
+                printer::json(&created)
+            } else {
+                printer::out(format!("{}\n", created.token).as_bytes())
+            }?;
         }
         Action::List { server } => {
             let list = client.tokens().await?;
@@ -102,14 +107,14 @@ async fn act(action: Action) -> Result<u8, Failure> {
 
 fn table(tokens: &[TokenInfo]) -> String {
     let line = |token: &TokenInfo| {
-        let scopes: Vec<String> = token.scopes.iter().map(shown).collect();
+        let scopes: Vec<String> = token.scopes.iter().map(format_scope).collect();
         let expires = token.expires_at.map_or_else(|| "never".to_owned(), |time| time.to_string());
         format!("{}\t{}\t{}\texpires {expires}\n", token.id, scopes.join(" "), token.name)
     };
     tokens.iter().map(line).collect()
 }
 
-fn shown(scope: &Scope) -> String {
+fn format_scope(scope: &Scope) -> String {
     let verb = |verb: &Verb| match verb {
         Verb::Read => "read",
         Verb::Exec => "exec",

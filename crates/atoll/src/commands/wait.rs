@@ -1,4 +1,4 @@
-//! `atoll wait`: until a process ends, prints something, or listens.
+//! `atoll wait`: waits until a process ends, prints a line, or listens on a port.
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -6,15 +6,15 @@ use std::time::Duration;
 use atoll_protocol::{LogCondition, PortCondition, ProcessId, SandboxName, WaitAnswer, WaitFor, WaitRequest};
 use clap::Args;
 
-use crate::asking::millis;
-use crate::failure::Failure;
+use crate::error::CliError;
+use crate::exec_request::millis;
 use crate::settings::ServerArguments;
 use crate::{exit, parse, printer};
 
-/// Wait until a process ends; or until it has printed something, or listens on a port.
+/// Wait until a process ends, prints a line, or listens on a port.
 ///
-/// After an end the exit code is the process's own. The line that was waited for is printed. A wait that takes too long
-/// ends with 124 and leaves the process alone.
+/// If the process ends, exits with its exit code. With --log and --regex, prints the matching line. If --timeout
+/// expires, exits with 124 and leaves the process running.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll wait box build
@@ -22,27 +22,27 @@ use crate::{exit, parse, printer};
   atoll wait box server --regex 'listening on .*:[0-9]+'
   atoll wait box server --port 8080")]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
-    /// The process.
+    /// Id of the process, as `atoll ps` lists it.
     #[arg(value_parser = |text: &str| ProcessId::new(text))]
     id: ProcessId,
 
-    /// Until it has printed this text, before or from now on.
+    /// Wait until the process has printed this text, before or after this call (ready).
     #[arg(long, value_name = "TEXT", conflicts_with_all = ["regex", "port"])]
     log: Option<String>,
 
-    /// Until it has printed a line that this regular expression matches.
+    /// Wait until the process has printed a line that matches this regular expression ('listening on .*').
     #[arg(long, value_name = "REGEX", conflicts_with = "port")]
     regex: Option<String>,
 
-    /// Until something listens on this port inside.
+    /// Wait until this port of the sandbox accepts connections (8080).
     #[arg(long, value_name = "PORT")]
     port: Option<u16>,
 
-    /// How long to wait [default: as long as it takes].
+    /// Stop waiting after this time (30s) [default: wait forever].
     #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
     timeout: Option<Duration>,
 
@@ -53,11 +53,11 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(wait(arguments), as_json)
+    exit::run(wait(arguments), as_json)
 }
 
-async fn wait(arguments: Arguments) -> Result<u8, Failure> {
-    let client = arguments.server.inside(&arguments.name)?;
+async fn wait(arguments: Arguments) -> Result<u8, CliError> {
+    let client = arguments.server.sandbox_client(&arguments.name)?;
     let as_json = arguments.server.json;
     let (id, timeout_ms) = (arguments.id.clone(), arguments.timeout.map(millis));
     let answer = client.wait(&id, &WaitRequest { r#for: condition(arguments), timeout_ms }).await?;

@@ -1,4 +1,4 @@
-//! `atoll watch`: what happens in a directory of a sandbox, as it happens.
+//! `atoll watch`: prints file system events of a sandbox.
 
 use std::process::ExitCode;
 
@@ -6,49 +6,49 @@ use atoll_protocol::{SandboxName, WatchChange, WatchEvent, WatchRequest};
 use clap::Args;
 use tokio::signal::unix::SignalKind;
 
-use crate::failure::Failure;
+use crate::error::CliError;
 use crate::interrupts::Interrupts;
 use crate::settings::ServerArguments;
 use crate::{exit, printer};
 
-/// Print what happens in a directory, a line each, until interrupted or the directory is gone.
+/// Print the changes in a directory, one per line, until Ctrl-C or until the directory is removed.
 ///
-/// `overflow` means that more happened than could be told: what is there follows as created.
+/// `overflow` means that events were lost; the existing files follow as `created`.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll watch box
   atoll watch box src --include '*.rs' --exclude target
   atoll watch box . --existing --count 10 --json")]
 pub(crate) struct Arguments {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
-    /// The directory.
+    /// Directory to watch; a relative path is below /workspace.
     #[arg(default_value = ".")]
     path: String,
 
-    /// Only files that match this glob. May be given several times.
+    /// Report only files that match this glob ('*.rs'). Repeatable.
     #[arg(long, value_name = "GLOB")]
     include: Vec<String>,
 
-    /// Nothing that matches this glob. May be given several times.
+    /// Ignore paths that match this glob (target). Repeatable.
     #[arg(long, value_name = "GLOB")]
     exclude: Vec<String>,
 
-    /// The directory alone, nothing below the directories in it.
+    /// Do not watch subdirectories.
     #[arg(long)]
     flat: bool,
 
-    /// Begin with what is there.
+    /// Report existing files first.
     #[arg(long)]
     existing: bool,
 
-    /// End after so many.
+    /// Exit after this many events (10).
     #[arg(long, value_name = "N")]
     count: Option<u64>,
 
-    /// The user to look as.
+    /// Watch as this user of the sandbox.
     #[arg(long)]
     user: Option<String>,
 
@@ -59,12 +59,12 @@ pub(crate) struct Arguments {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.server.json;
-    exit::after(watch(arguments), as_json)
+    exit::run(watch(arguments), as_json)
 }
 
-async fn watch(arguments: Arguments) -> Result<u8, Failure> {
+async fn watch(arguments: Arguments) -> Result<u8, CliError> {
     let Arguments { name, path, include, exclude, flat, existing, count, user, server } = arguments;
-    let client = server.inside(&name)?;
+    let client = server.sandbox_client(&name)?;
     let mut interrupts = Interrupts::new(&[SignalKind::interrupt(), SignalKind::terminate()])?;
     let path = Some(path);
     let request = WatchRequest { path, include, exclude, recursive: !flat, existing, user, ..WatchRequest::default() };
@@ -73,7 +73,7 @@ async fn watch(arguments: Arguments) -> Result<u8, Failure> {
         printer::note(&format!("watching {}", watch.path));
     }
     let mut watching = client.watching(&watch.id, 0);
-    let mut left = count.unwrap_or(u64::MAX);
+    let mut remaining = count.unwrap_or(u64::MAX);
     let code = loop {
         let next = tokio::select! {
             biased;
@@ -88,14 +88,14 @@ async fn watch(arguments: Arguments) -> Result<u8, Failure> {
                 if let Err(error) = print(&event, server.json) {
                     break Err(error.into());
                 }
-                left -= 1;
+                remaining -= 1;
             }
         }
-        if left == 0 {
+        if remaining == 0 {
             break Ok(0);
         }
     };
-    // Nobody else knows it; the server would end it by itself after a while.
+    // The watch has no other client; without this the server removes it later.
     drop(client.delete_watch(&watch.id).await);
     code
 }
@@ -104,7 +104,7 @@ fn print(event: &WatchEvent, as_json: bool) -> std::io::Result<()> {
     if as_json {
         return printer::json(event);
     }
-    let word = match event.change {
+    let change = match event.change {
         WatchChange::Created => "created",
         WatchChange::Modified => "modified",
         WatchChange::Attributes => "attributes",
@@ -116,5 +116,5 @@ fn print(event: &WatchEvent, as_json: bool) -> std::io::Result<()> {
     };
     let slash = if event.directory && !event.path.is_empty() { "/" } else { "" };
     let from = event.from.as_ref().map(|from| format!("{}{slash} -> ", from.escape_debug())).unwrap_or_default();
-    printer::out(format!("{word:<10} {from}{}{slash}\n", event.path.escape_debug()).as_bytes())
+    printer::out(format!("{change:<10} {from}{}{slash}\n", event.path.escape_debug()).as_bytes())
 }

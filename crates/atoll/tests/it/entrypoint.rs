@@ -169,7 +169,7 @@ fn in_a_container_that_allows_nothing_it_goes_on_and_says_so() {
     if !warning.starts_with("warning: ") {
         return skip(&format!("crun makes no containers here: {warning}"));
     }
-    assert!(warning.starts_with("warning: commands are not walled off from this program"), "{warning}");
+    assert!(warning.starts_with("warning: commands are not isolated from this process"), "{warning}");
     let (_, client) = ready(&mut running);
     wait(async {
         let info = client.sandbox().await.unwrap();

@@ -1,16 +1,16 @@
-//! Files, what is done to them, and watches.
+//! Rules for requests about files and watches.
 
 use serde_json::{Value, json};
 
 use super::{BASE64, Everywhere, either, merge, not_both};
 
-/// What the kernel takes for a path.
+/// A path that the kernel accepts.
 const PATH: &str = "^[^\\u0000]+$";
 
 /// Permission bits.
 const MODE: &str = "^(0o)?0*[0-7]{1,4}$";
 
-/// Tags, in quotes or not.
+/// Entity tags, quoted or not.
 const TAGS: &str = "^[\\t -~]*$";
 
 fn path() -> Value {
@@ -25,7 +25,7 @@ pub(super) fn globs() -> Value {
     json!({ "items": { "format": "glob" } })
 }
 
-/// A path that must be given, in one of two ways.
+/// A required path, as text or as base64.
 fn at() -> Value {
     json!({
         "oneOf": either("path", "path_base64"),
@@ -33,14 +33,14 @@ fn at() -> Value {
     })
 }
 
-/// The same with more to it.
+/// A required path and further properties.
 fn at_and(more: &Value) -> Value {
     let mut all = at();
     merge(&mut all, more);
     all
 }
 
-/// A directory that is `/workspace` if none is given.
+/// An optional directory; the default is `/workspace`.
 fn below(more: &Value) -> Value {
     let mut all = json!({
         "anyOf": not_both("path", "path_base64"),
@@ -57,7 +57,7 @@ pub(super) fn everywhere() -> Vec<Everywhere> {
         ("query", "depth", json!({ "minimum": 1, "maximum": 256 })),
         ("query", "include", globs()),
         ("query", "exclude", globs()),
-        // `null` is no text that a header could have.
+        // A header cannot be `null`.
         ("header", "last-event-id", json!({ "type": "integer" })),
         ("header", "if-match", json!({ "pattern": TAGS })),
         ("header", "if-none-match", json!({ "pattern": TAGS })),

@@ -1,14 +1,14 @@
-//! Git.
+//! Rules for git requests.
 
 use serde_json::{Value, json};
 
 use super::merge;
 
-/// Addresses without a password, of the kinds that run nothing here.
+/// URLs without credentials, of transports that run no helper program.
 const URL: &str = "^(https?://[^@/\\u0000\\r\\n]+(/[^\\u0000\\r\\n]*)?|(file://|/)[^\\u0000\\r\\n]*)$";
 const SERVER: &str = "^https?://[A-Za-z0-9._:\\[\\]-]+(/.*)?$";
 
-/// A commit, a branch, a remote: never an option.
+/// A commit, a branch or a remote. Must not look like an option.
 const NAME: &str = "^[^-\\u0000\\n][^\\u0000\\n]*$";
 const LINE: &str = "^[^\\u0000\\r\\n]+$";
 
@@ -20,7 +20,7 @@ fn paths() -> Value {
     json!({ "items": { "minLength": 1, "pattern": super::NO_NUL } })
 }
 
-/// A request about the repository at a path.
+/// A request for the repository at `path`.
 fn at(more: &Value) -> Value {
     let mut all = json!({ "properties": { "path": { "minLength": 1, "pattern": super::NO_NUL } } });
     merge(&mut all, &json!({ "properties": more }));

@@ -1,8 +1,8 @@
-//! What a request must keep to and the types alone do not say, so that the document refuses what the server refuses.
+//! Constraints on requests that the types do not express, so that the document rejects what the server rejects.
 //!
-//! A rule is merged into the schema that it names. Each has its check in the runtime or the gateway; schemathesis holds
-//! one against the other. What a text means (that a pattern can be read, that a directory is not copied into itself) is
-//! no rule of its form; `scripts/schemathesis` lists those.
+//! A rule is merged into the schema that it names. Each has its check in the runtime or the gateway, and schemathesis
+//! compares the two. Constraints on meaning (a pattern compiles, a directory is not copied into itself) are not rules;
+//! `scripts/schemathesis` lists them.
 
 mod files;
 mod git;
@@ -14,24 +14,24 @@ use serde_json::{Value, json};
 const SANDBOX: &str = "^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$";
 const ID: &str = "^[A-Za-z0-9][A-Za-z0-9._:-]{0,63}$";
 
-/// What a program is given ends at its first NUL byte, so it may have none.
+/// Text for execve(2), which ends at the first NUL byte.
 const NO_NUL: &str = "^[^\\u0000]*$";
 
-/// Variables of a program, and those of a shell.
+/// Names of environment variables, and of shell variables.
 const VARIABLE: &str = "^[^=\\u0000]+$";
 const SHELL_VARIABLE: &str = "^[A-Za-z_][A-Za-z0-9_]*$";
 
-/// Bash keeps these for itself.
-const BASH_OWN: [&str; 6] = ["BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"];
+/// Variables that are read-only in bash.
+const BASH_READONLY: [&str; 6] = ["BASHOPTS", "BASH_VERSINFO", "EUID", "PPID", "SHELLOPTS", "UID"];
 
-/// Whole groups of four letters, the last one filled up.
+/// Base64 with padding.
 const BASE64: &str = "^([A-Za-z0-9+/]{4})*([A-Za-z0-9+/][AQgw]==|[A-Za-z0-9+/]{2}[AEIMQUYcgkosw048]=)?$";
 
 /// Linux's signals, by name or number.
 const SIGNAL: &str = "^((SIG)?(HUP|INT|QUIT|ILL|TRAP|ABRT|BUS|FPE|KILL|USR1|SEGV|USR2|PIPE|ALRM|TERM|STKFLT|CHLD|CONT\
     |STOP|TSTP|TTIN|TTOU|URG|XCPU|XFSZ|VTALRM|PROF|WINCH|IO|PWR|SYS|RTMIN\\+([0-9]|[12][0-9]|30))|[1-9]|[1-5][0-9]|6[0-4])$";
 
-/// What `set -o` knows and a session can begin with.
+/// Options of `set -o` that a session can start with.
 const SHELL_OPTIONS: [&str; 23] = [
     "allexport",
     "braceexpand",
@@ -63,7 +63,7 @@ pub(super) fn add(document: &mut Value) {
     let all = [schemas(), previews(), files::schemas(), git::schemas(), network::schemas()].concat();
     for (name, rule) in all {
         let schema = document.pointer_mut(&format!("/components/schemas/{name}"));
-        let schema = schema.unwrap_or_else(|| panic!("there is no {name}"));
+        let schema = schema.unwrap_or_else(|| panic!("there is no schema {name}"));
         for property in rule["properties"].as_object().into_iter().flatten().map(|(property, _)| property) {
             assert!(schema["properties"].get(property).is_some(), "{name} has no {property}");
         }
@@ -74,42 +74,43 @@ pub(super) fn add(document: &mut Value) {
         let one = all.into_iter().flatten().find(|parameter| parameter["name"] == name);
         merge(&mut one.unwrap_or_else(|| panic!("{operation} has no {name}"))["schema"], &rule);
     }
-    let everywhere = [numbers(), files::everywhere(), network::everywhere()].concat();
-    wherever(&mut document["paths"], &everywhere);
+    let shared = [numbers(), files::everywhere(), network::everywhere()].concat();
+    apply_shared(&mut document["paths"], &shared);
     let schemas = document["components"]["schemas"].clone();
-    spelled_out(&mut document["paths"], &schemas);
+    inline_schemas(&mut document["paths"], &schemas);
     for (operation, body) in bodies() {
-        let place = document.pointer_mut(&format!("{operation}/requestBody{}", super::made::JSON_SCHEMA));
-        *place.unwrap_or_else(|| panic!("nothing is at {operation}")) = body;
+        let schema = document.pointer_mut(&format!("{operation}/requestBody{}", super::document::JSON_SCHEMA));
+        *schema.unwrap_or_else(|| panic!("there is no operation {operation}")) = body;
     }
 }
 
-/// A parameter that keeps to the same rule in every request: where it is, its name, the rule.
+/// A parameter with the same rule in every operation: its location, its name, the rule.
 type Everywhere = (&'static str, &'static str, Value);
 
-/// Wherever a path names a port, it is a number that a port can have.
+/// The port in a path.
 fn numbers() -> Vec<Everywhere> {
     vec![("path", "port", json!({ "type": "integer", "minimum": 1, "maximum": 65_535 }))]
 }
 
-fn wherever(value: &mut Value, rules: &[Everywhere]) {
+/// Applies the rules of shared parameters to every operation.
+fn apply_shared(value: &mut Value, rules: &[Everywhere]) {
     match value {
         Value::Object(object) => {
             let is = |key: &str, wanted: &str| object.get(key).and_then(Value::as_str) == Some(wanted);
-            let rule = rules.iter().find(|(place, name, _)| is("in", place) && is("name", name));
+            let rule = rules.iter().find(|(location, name, _)| is("in", location) && is("name", name));
             match rule {
                 Some((.., rule)) => merge(&mut object["schema"], rule),
-                None => object.values_mut().for_each(|value| wherever(value, rules)),
+                None => object.values_mut().for_each(|value| apply_shared(value, rules)),
             }
         }
-        Value::Array(all) => all.iter_mut().for_each(|value| wherever(value, rules)),
+        Value::Array(all) => all.iter_mut().for_each(|value| apply_shared(value, rules)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
 
-/// Paths and queries are text: what a part of them stands for is said where it is, so that nobody takes `false` for
-/// something else than a name.
-fn spelled_out(value: &mut Value, schemas: &Value) {
+/// Inlines the schemas of path and query parameters. They are text, and with the schema in place a client does not read
+/// a name such as `false` as a boolean.
+fn inline_schemas(value: &mut Value, schemas: &Value) {
     match value {
         Value::Object(object) if matches!(object.get("in").and_then(Value::as_str), Some("query" | "path")) => {
             let named = object["schema"].get("$ref").and_then(Value::as_str).and_then(|path| path.rsplit('/').next());
@@ -117,8 +118,8 @@ fn spelled_out(value: &mut Value, schemas: &Value) {
                 object["schema"] = schema;
             }
         }
-        Value::Object(object) => object.values_mut().for_each(|value| spelled_out(value, schemas)),
-        Value::Array(all) => all.iter_mut().for_each(|value| spelled_out(value, schemas)),
+        Value::Object(object) => object.values_mut().for_each(|value| inline_schemas(value, schemas)),
+        Value::Array(all) => all.iter_mut().for_each(|value| inline_schemas(value, schemas)),
         Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {}
     }
 }
@@ -134,7 +135,7 @@ fn merge(into: &mut Value, rule: &Value) {
     }
 }
 
-/// Exactly one of the two is given.
+/// Exactly one of the two properties.
 fn either(one: &str, other: &str) -> Value {
     json!([
         { "required": [one], "properties": { one: { "not": { "type": "null" } }, other: { "type": "null" } } },
@@ -142,7 +143,7 @@ fn either(one: &str, other: &str) -> Value {
     ])
 }
 
-/// At most one of the two is given.
+/// At most one of the two properties.
 fn not_both(one: &str, other: &str) -> Value {
     json!([{ "properties": { one: { "type": "null" } } }, { "properties": { other: { "type": "null" } } }])
 }
@@ -155,19 +156,19 @@ fn at_least_one() -> Value {
     json!({ "minimum": 1 })
 }
 
-/// A program's variables, of which `null` unsets one.
+/// Environment variables; `null` unsets one.
 fn variables() -> Value {
     json!({ "propertyNames": { "pattern": VARIABLE }, "additionalProperties": { "pattern": NO_NUL } })
 }
 
 fn shell_variables() -> Value {
     json!({
-        "propertyNames": { "pattern": SHELL_VARIABLE, "not": { "enum": BASH_OWN } },
+        "propertyNames": { "pattern": SHELL_VARIABLE, "not": { "enum": BASH_READONLY } },
         "additionalProperties": { "pattern": NO_NUL },
     })
 }
 
-/// What every command is asked for by.
+/// Properties that all commands share.
 fn command() -> Value {
     json!({
         "oneOf": either("command", "argv"),
@@ -178,12 +179,12 @@ fn command() -> Value {
     })
 }
 
-/// The first of them names the program.
+/// Arguments, of which the first names the program.
 fn argv() -> Value {
     json!({ "minItems": 1, "items": text(), "prefixItems": [{ "type": "string", "minLength": 1, "pattern": NO_NUL }] })
 }
 
-/// With less nothing runs, and the kernel has no larger number.
+/// A memory limit: below the minimum no program runs, above the maximum the kernel rejects the number.
 fn memory() -> Value {
     json!({ "minimum": 4 << 20, "maximum": u64::MAX >> 1 })
 }
@@ -289,20 +290,20 @@ fn previews() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// What is yet to be started has printed nothing from which to begin.
+/// Readiness conditions. `since` must be absent, because a process that has not started has no output.
 fn ready() -> Value {
     let log = json!({ "allOf": [
         { "$ref": "#/components/schemas/LogCondition" }, { "properties": { "since": { "type": "null" } } },
     ] });
-    let one = |word: &str, held: Value| {
+    let one = |name: &str, schema: Value| {
         json!({
-            "type": "object", "required": [word], "properties": { word: held }, "additionalProperties": false,
+            "type": "object", "required": [name], "properties": { name: schema }, "additionalProperties": false,
         })
     };
     json!([one("log", log), one("port", json!({ "$ref": "#/components/schemas/PortCondition" }))])
 }
 
-/// What differs from place to place.
+/// Rules for parameters of single operations.
 fn parameters() -> Vec<(&'static str, &'static str, Value)> {
     const PROCESSES: &str = "/paths/~1v1~1sandboxes~1{name}~1processes/get";
     const PROCESS_OUTPUT: &str = "/paths/~1v1~1sandboxes~1{name}~1processes~1{id}~1output/get";
@@ -311,7 +312,7 @@ fn parameters() -> Vec<(&'static str, &'static str, Value)> {
     const FILES: &str = "/paths/~1v1~1sandboxes~1{name}~1files~1list/get";
     let label = json!({ "items": { "pattern": "=" } });
     let page = json!({ "minimum": 1, "maximum": 16 * 1024 * 1024 });
-    // White space around it is no part of a header's value (RFC 9110, 5.5).
+    // White space around a header's value is not part of it (RFC 9110, 5.5).
     let key = json!({ "pattern": "^[ \\t]*[!-~]([ -~]{0,253}[!-~])?[ \\t]*$" });
     vec![
         ("/paths/~1v1~1sandboxes/get", "label", label.clone()),
@@ -325,27 +326,27 @@ fn parameters() -> Vec<(&'static str, &'static str, Value)> {
     ]
 }
 
-/// Bodies that keep to more than their type does everywhere.
+/// Rules for bodies of single operations.
 fn bodies() -> Vec<(&'static str, Value)> {
-    let nothing = || json!({ "type": "null" });
-    // The user, the memory and the way out are those of the session.
+    let absent = || json!({ "type": "null" });
+    // The session decides the user, the memory limit and the egress rules.
     let command = json!({ "properties": {
-        "env": shell_variables(), "user": nothing(), "memory_bytes": nothing(), "network": nothing(),
+        "env": shell_variables(), "user": absent(), "memory_bytes": absent(), "network": absent(),
     } });
     let mut queued = command.clone();
-    merge(&mut queued, &json!({ "properties": { "restart": { "enum": ["never"] }, "ready": nothing() } }));
-    let begun = json!({ "properties": { "env": { "propertyNames": { "pattern": SHELL_VARIABLE } } } });
+    merge(&mut queued, &json!({ "properties": { "restart": { "enum": ["never"] }, "ready": absent() } }));
+    let background = json!({ "properties": { "env": { "propertyNames": { "pattern": SHELL_VARIABLE } } } });
     let at_terminal = json!({ "properties": { "for": { "not": { "type": "object", "required": ["port"] } } } });
     let named = json!({ "properties": { "name": { "description": "The path has it; none, or the same." } } });
     vec![
-        ("/paths/~1v1~1sandboxes~1{name}/put", narrower("CreateSandbox", named)),
-        ("/paths/~1v1~1sandboxes~1{name}~1terminals~1{id}~1wait/post", narrower("WaitRequest", at_terminal)),
-        ("/paths/~1v1~1sandboxes~1{name}~1sessions~1{id}~1exec/post", narrower("ExecRequest", command)),
-        ("/paths/~1v1~1sandboxes~1{name}~1sessions~1{id}~1commands/post", narrower("StartRequest", queued)),
-        ("/paths/~1v1~1sandboxes~1{name}~1sessions~1{id}~1processes/post", narrower("StartRequest", begun)),
+        ("/paths/~1v1~1sandboxes~1{name}/put", restricted("CreateSandbox", named)),
+        ("/paths/~1v1~1sandboxes~1{name}~1terminals~1{id}~1wait/post", restricted("WaitRequest", at_terminal)),
+        ("/paths/~1v1~1sandboxes~1{name}~1sessions~1{id}~1exec/post", restricted("ExecRequest", command)),
+        ("/paths/~1v1~1sandboxes~1{name}~1sessions~1{id}~1commands/post", restricted("StartRequest", queued)),
+        ("/paths/~1v1~1sandboxes~1{name}~1sessions~1{id}~1processes/post", restricted("StartRequest", background)),
     ]
 }
 
-fn narrower(schema: &str, rule: Value) -> Value {
+fn restricted(schema: &str, rule: Value) -> Value {
     json!({ "allOf": [{ "$ref": format!("#/components/schemas/{schema}") }, rule] })
 }

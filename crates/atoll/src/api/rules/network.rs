@@ -1,17 +1,17 @@
-//! The way out: rules, names with addresses of their own, secrets.
+//! Rules for egress policies, static host names and secrets.
 
 use serde_json::{Value, json};
 
 use super::Everywhere;
 
-/// A variable that holds a stand-in.
+/// The name of a secret, which is also its variable.
 const SECRET: &str = "^[A-Z_][A-Z0-9_]{0,63}$";
 
-/// What can stand in a header, and what a header is called.
+/// The value and the name of a header.
 const VALUE: &str = "^[!-~][ -~]{6,16382}[!-~]$";
 const HEADER: &str = "^[A-Za-z0-9!#$%&'*+.^_`|~-]+$";
 
-/// These frame a message or name its host.
+/// Headers that frame a message or name its host.
 const FRAMING: [&str; 8] =
     ["host", "connection", "content-length", "transfer-encoding", "upgrade", "te", "trailer", "keep-alive"];
 
@@ -52,7 +52,8 @@ pub(super) fn schemas() -> Vec<(&'static str, Value)> {
     ]
 }
 
-/// A set has its own ports and protocols; a block of addresses must name its ports, and has no name to look for.
+/// Egress rules: a rule set has its own ports and protocols; an address block must name its ports and cannot be
+/// inspected.
 fn rule() -> Value {
     let given = |word: &str, more: &Value| {
         let mut properties = json!({ "set": nothing(), "domain": nothing(), "cidr": nothing() });

@@ -1,4 +1,4 @@
-//! How far a copy is: a line that is written over, on a terminal only.
+//! The progress line of a copy, shown on a terminal only.
 
 use std::io::{IsTerminal, stderr};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -7,10 +7,10 @@ use std::time::{Duration, Instant};
 
 use crate::printer;
 
-/// Between two lines.
-const EVERY: Duration = Duration::from_millis(200);
+/// Interval between two updates.
+const UPDATE_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Shared by whoever moves bytes.
+/// Counts copied bytes; clones share one counter.
 #[derive(Debug, Clone)]
 pub(super) struct Progress {
     inner: Arc<Inner>,
@@ -32,12 +32,12 @@ impl Progress {
         Self { inner: Arc::new(Inner { shown, begun: now, bytes, expected, last: Mutex::new(now) }) }
     }
 
-    /// So many are to come.
+    /// Sets the expected number of bytes.
     pub(super) fn expect(&self, bytes: u64) {
         self.inner.expected.store(bytes, Ordering::Relaxed);
     }
 
-    /// So many more are done.
+    /// Adds copied bytes.
     pub(super) fn add(&self, bytes: usize) {
         let inner = &self.inner;
         let done = inner.bytes.fetch_add(bytes as u64, Ordering::Relaxed) + bytes as u64;
@@ -45,7 +45,7 @@ impl Progress {
             return;
         }
         let mut last = inner.last.lock().unwrap_or_else(PoisonError::into_inner);
-        if last.elapsed() >= EVERY {
+        if last.elapsed() >= UPDATE_INTERVAL {
             *last = Instant::now();
             self.show(done);
         }
@@ -57,11 +57,11 @@ impl Progress {
         let (mebibytes, total) =
             (done as f64 / 1_048_576.0, self.inner.expected.load(Ordering::Relaxed) as f64 / 1_048_576.0);
         let of = if total > 0.0 { format!(" of {total:.1}") } else { String::new() };
-        // Nobody is listening any more: then there is nobody to be told.
+        // A closed stderr is not an error.
         drop(printer::err(format!("\r\x1b[K{mebibytes:.1}{of} MiB, {:.1} MiB/s", mebibytes / seconds).as_bytes()));
     }
 
-    /// All is done. How many there were.
+    /// Prints the last update and returns the number of bytes.
     pub(super) fn finish(&self) -> u64 {
         let done = self.inner.bytes.load(Ordering::Relaxed);
         if self.inner.shown {

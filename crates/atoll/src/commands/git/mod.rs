@@ -1,6 +1,6 @@
-//! `atoll git`: the sandbox's own git, for what people do with it most. Its words and options; the deeds are below.
+//! `atoll git`: runs common git operations in a sandbox. Arguments are here, `actions` carries them out.
 
-mod act;
+mod actions;
 
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,11 +12,11 @@ use crate::exit;
 use crate::parse;
 use crate::settings::ServerArguments;
 
-/// Use git in a sandbox: clone, status, diff, commit, checkout, branches, log, pull, push.
+/// Run git in a sandbox: clone, status, diff, commit, checkout, branches, log, pull, push.
 ///
-/// Hooks, helpers and drivers of a repository are not run. Credentials are read from the variables ATOLL_GIT_USERNAME
-/// and ATOLL_GIT_PASSWORD of this program, and reach git in the sandbox through a pipe: no argument, variable, file or
-/// log there holds them.
+/// Hooks, helpers and drivers of the repository do not run. Set credentials in the variables ATOLL_GIT_USERNAME and
+/// ATOLL_GIT_PASSWORD. They reach git in the sandbox through a pipe and appear in no argument, variable, file or log
+/// there.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll git clone box https://github.com/rust-lang/log --depth 1
@@ -28,18 +28,18 @@ pub(crate) struct Arguments {
     verb: Verb,
 }
 
-/// The sandbox, and the server that has it.
+/// The sandbox.
 #[derive(Debug, Args)]
-pub(super) struct Where {
-    /// The sandbox.
+pub(super) struct SandboxArgument {
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 }
 
-/// Who runs it, and the server.
+/// The user, and the server.
 #[derive(Debug, Args)]
-pub(super) struct How {
-    /// The user to be in the sandbox.
+pub(super) struct CommonArguments {
+    /// Run git as this user of the sandbox.
     #[arg(long)]
     user: Option<String>,
 
@@ -47,177 +47,177 @@ pub(super) struct How {
     server: ServerArguments,
 }
 
-/// What goes over the network.
+/// Options of operations that use the network.
 #[derive(Debug, Args)]
-pub(super) struct Remote {
-    /// End it after so long: 90s, 5m.
+pub(super) struct RemoteArguments {
+    /// Stop after this time (90s, 5m).
     #[arg(long, value_parser = parse::duration)]
     timeout: Option<Duration>,
 
-    /// The only server that may have the credentials: https://host. For a clone, its own.
+    /// Send the credentials only to this server (https://github.com) [default for clone: the server of the URL].
     #[arg(long, value_name = "URL")]
     server_of_credentials: Option<String>,
 }
 
 #[derive(Debug, Subcommand)]
 enum Verb {
-    /// Fetch a repository.
+    /// Clone a repository.
     Clone {
         #[command(flatten)]
-        place: Where,
-        /// Where it is.
+        sandbox: SandboxArgument,
+        /// URL of the repository.
         url: String,
-        /// The directory that it becomes.
+        /// Directory to clone into [default: the repository's name].
         path: Option<String>,
-        /// The branch or tag to check out.
+        /// Check out this branch or tag.
         #[arg(short, long)]
         branch: Option<String>,
-        /// Only so many commits back.
+        /// Fetch only this many commits (1).
         #[arg(long)]
         depth: Option<u32>,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArguments,
         #[command(flatten)]
-        how: How,
+        common: CommonArguments,
     },
-    /// Show how a repository is.
+    /// Show the status of a repository.
     Status {
         #[command(flatten)]
-        place: Where,
-        /// The repository.
+        sandbox: SandboxArgument,
+        /// Directory of the repository.
         #[arg(default_value = ".")]
         path: String,
         #[command(flatten)]
-        how: How,
+        common: CommonArguments,
     },
-    /// Show what is different, as a patch.
+    /// Show differences as a patch.
     Diff {
         #[command(flatten)]
-        place: Where,
-        /// The repository.
+        sandbox: SandboxArgument,
+        /// Directory of the repository.
         #[arg(default_value = ".")]
         path: String,
-        /// The next commit with the last.
+        /// Compare the index with the last commit.
         #[arg(long)]
         staged: bool,
-        /// This commit with the files, or with --to.
+        /// Compare this commit with the working tree, or with --to (HEAD~1).
         #[arg(long)]
         from: Option<String>,
-        /// The other commit.
+        /// Compare --from with this commit.
         #[arg(long)]
         to: Option<String>,
         #[command(flatten)]
-        how: How,
+        common: CommonArguments,
     },
-    /// Make a commit.
+    /// Create a commit.
     Commit {
         #[command(flatten)]
-        place: Where,
-        /// The repository.
+        sandbox: SandboxArgument,
+        /// Directory of the repository.
         #[arg(default_value = ".")]
         path: String,
-        /// What it does.
+        /// Message of the commit.
         #[arg(short, long)]
         message: String,
-        /// Who made it: `Name <address>`.
+        /// Author of the commit: `Name <address>`.
         #[arg(long)]
         author: Option<String>,
-        /// With every change, new files included.
+        /// Include all changes and new files.
         #[arg(short, long)]
         all: bool,
         #[command(flatten)]
-        how: How,
+        common: CommonArguments,
     },
     /// Check out a branch, a tag or a commit.
     Checkout {
         #[command(flatten)]
-        place: Where,
-        /// The repository.
+        sandbox: SandboxArgument,
+        /// Directory of the repository.
         path: String,
-        /// What.
+        /// Branch, tag or commit.
         target: String,
-        /// Make the branch.
+        /// Create the branch.
         #[arg(short = 'b', long)]
         create: bool,
         #[command(flatten)]
-        how: How,
+        common: CommonArguments,
     },
     /// List branches.
     Branches {
         #[command(flatten)]
-        place: Where,
-        /// The repository.
+        sandbox: SandboxArgument,
+        /// Directory of the repository.
         #[arg(default_value = ".")]
         path: String,
-        /// Those of remotes, too.
+        /// List remote branches too.
         #[arg(short, long)]
         remotes: bool,
         #[command(flatten)]
-        how: How,
+        common: CommonArguments,
     },
     /// List commits, newest first.
     Log {
         #[command(flatten)]
-        place: Where,
-        /// The repository.
+        sandbox: SandboxArgument,
+        /// Directory of the repository.
         #[arg(default_value = ".")]
         path: String,
-        /// So many at most.
+        /// List at most this many commits.
         #[arg(short = 'n', long, default_value_t = 20)]
         limit: u32,
         #[command(flatten)]
-        how: How,
+        common: CommonArguments,
     },
-    /// Fetch what is new, and go on to it if nothing is in the way.
+    /// Fetch new commits and fast-forward.
     Pull {
         #[command(flatten)]
-        place: Where,
-        /// The repository.
+        sandbox: SandboxArgument,
+        /// Directory of the repository.
         #[arg(default_value = ".")]
         path: String,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArguments,
         #[command(flatten)]
-        how: How,
+        common: CommonArguments,
     },
-    /// Send commits.
+    /// Push commits.
     Push {
         #[command(flatten)]
-        place: Where,
-        /// The repository.
+        sandbox: SandboxArgument,
+        /// Directory of the repository.
         #[arg(default_value = ".")]
         path: String,
-        /// Which branch; else the one that is checked out.
+        /// Branch to push [default: the current branch].
         #[arg(short, long)]
         branch: Option<String>,
-        /// Follow it from now on.
+        /// Set the remote branch as upstream.
         #[arg(short = 'u', long)]
         set_upstream: bool,
         #[command(flatten)]
-        remote: Remote,
+        remote: RemoteArguments,
         #[command(flatten)]
-        how: How,
+        common: CommonArguments,
     },
 }
 
 impl Verb {
-    fn how(&self) -> &How {
+    fn common(&self) -> &CommonArguments {
         match self {
-            Self::Clone { how, .. }
-            | Self::Status { how, .. }
-            | Self::Diff { how, .. }
-            | Self::Commit { how, .. }
-            | Self::Checkout { how, .. }
-            | Self::Branches { how, .. }
-            | Self::Log { how, .. }
-            | Self::Pull { how, .. }
-            | Self::Push { how, .. } => how,
+            Self::Clone { common, .. }
+            | Self::Status { common, .. }
+            | Self::Diff { common, .. }
+            | Self::Commit { common, .. }
+            | Self::Checkout { common, .. }
+            | Self::Branches { common, .. }
+            | Self::Log { common, .. }
+            | Self::Pull { common, .. }
+            | Self::Push { common, .. } => common,
         }
     }
 }
 
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
-    let as_json = arguments.verb.how().server.json;
-    exit::after(act::act(arguments.verb), as_json)
+    let as_json = arguments.verb.common().server.json;
+    exit::run(actions::act(arguments.verb), as_json)
 }

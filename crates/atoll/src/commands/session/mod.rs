@@ -1,6 +1,6 @@
-//! `atoll session`: shells that remember, in a sandbox of a server. What each action does is one call.
+//! `atoll session`: persistent shells in a sandbox. Arguments are here, `actions` carries them out.
 
-mod act;
+mod actions;
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -13,7 +13,7 @@ use crate::options::CommandArguments;
 use crate::settings::ServerArguments;
 use crate::{exit, parse};
 
-/// Use shells that remember: the directory, variables, functions and jobs of one command are there for the next.
+/// Run commands in persistent shells, which keep directory, variables, functions and jobs between commands.
 #[derive(Debug, Args)]
 #[command(after_help = "Examples:
   atoll session create box work
@@ -29,12 +29,12 @@ pub(crate) struct Arguments {
 
 /// One session of a sandbox.
 #[derive(Debug, Args)]
-struct Which {
-    /// The sandbox.
+struct SessionArguments {
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
-    /// The session.
+    /// Id of the session.
     #[arg(value_parser = |text: &str| SessionId::new(text))]
     id: SessionId,
 
@@ -42,69 +42,69 @@ struct Which {
     server: ServerArguments,
 }
 
-/// What a dead session is started from.
+/// The state that a dead session restarts from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum From {
-    /// Its last snapshot.
+    /// The last snapshot.
     Snapshot,
-    /// Nothing: as it was first made.
+    /// The state at creation.
     Nothing,
 }
 
 #[derive(Debug, Subcommand)]
 enum Action {
-    /// Make a session, and print its id.
+    /// Create a session and print its id.
     Create(Box<Create>),
     /// List the sessions of a sandbox.
     Ls {
-        /// The sandbox.
+        /// Name of the sandbox.
         #[arg(value_parser = |text: &str| SandboxName::new(text))]
         name: SandboxName,
 
         #[command(flatten)]
         server: ServerArguments,
     },
-    /// Run a command in a session, after those that came before; Ctrl-C ends it, and the session lives on.
+    /// Run a command in a session, after all queued ones. Ctrl-C kills the command, not the session.
     #[command(after_help = exit::HELP)]
     Exec(Box<Exec>),
-    /// Interrupt the command that runs, as Ctrl-C would.
-    Interrupt(Which),
-    /// End the command that runs, and all that it started.
+    /// Send SIGINT to the running command.
+    Interrupt(SessionArguments),
+    /// Kill the running command and its descendants.
     Kill {
         #[command(flatten)]
-        which: Which,
+        session: SessionArguments,
 
-        /// How long it may take before it is killed.
+        /// Time between SIGTERM and SIGKILL (5s).
         #[arg(long, value_name = "TIME", value_parser = parse::duration)]
         grace: Option<Duration>,
     },
-    /// Show what a session holds.
-    Snapshot(Which),
-    /// Make a new session that holds the same, and print its id.
+    /// Show the state of a session: directory, variables, functions, aliases, options.
+    Snapshot(SessionArguments),
+    /// Copy the state of a session to a new one and print its id.
     Fork {
         #[command(flatten)]
-        which: Which,
+        session: SessionArguments,
 
-        /// The new session [default: made up].
+        /// Id of the new session [default: generated].
         #[arg(value_name = "NEW", value_parser = |text: &str| SessionId::new(text))]
         copy: Option<SessionId>,
     },
-    /// Bring a session back whose shell has ended.
+    /// Restart a session whose shell has ended.
     Restart {
         #[command(flatten)]
-        which: Which,
+        session: SessionArguments,
 
-        /// From what.
+        /// State to restart from.
         #[arg(long, value_enum, default_value_t = From::Snapshot)]
         from: From,
     },
-    /// End sessions, what runs in them and what was started from them.
+    /// Remove sessions and kill all processes started in them.
     Rm {
-        /// The sandbox.
+        /// Name of the sandbox.
         #[arg(value_parser = |text: &str| SandboxName::new(text))]
         name: SandboxName,
 
-        /// The sessions.
+        /// Ids of the sessions.
         #[arg(required = true, value_name = "ID", value_parser = |text: &str| SessionId::new(text))]
         ids: Vec<SessionId>,
 
@@ -115,31 +115,31 @@ enum Action {
 
 #[derive(Debug, Args)]
 struct Create {
-    /// The sandbox.
+    /// Name of the sandbox.
     #[arg(value_parser = |text: &str| SandboxName::new(text))]
     name: SandboxName,
 
-    /// The session [default: made up].
+    /// Id of the session [default: generated].
     #[arg(value_parser = |text: &str| SessionId::new(text))]
     id: Option<SessionId>,
 
-    /// Set a variable (NAME=VALUE), take it from here (NAME), or unset it (NAME-).
+    /// Set an environment variable (MODE=fast), pass on your own (HOME), or unset one (LANG-). Repeatable.
     #[arg(short, long = "env", value_name = "VARIABLE", value_parser = parse::variable)]
     env: Vec<(std::ffi::OsString, Option<std::ffi::OsString>)>,
 
-    /// Where it starts; relative ones are below /workspace.
+    /// Start in this directory; a relative path is below /workspace.
     #[arg(short = 'C', long, value_name = "DIR")]
     cwd: Option<PathBuf>,
 
-    /// User inside: a name, a number, or either with :GROUP [default: root].
+    /// Run as this user of the sandbox: build, 1000, or build:staff [default: root].
     #[arg(short, long)]
     user: Option<String>,
 
-    /// End each of its commands after so long, unless the command says otherwise.
+    /// Kill each command after this time (10s), unless the command has its own --timeout.
     #[arg(short, long, value_name = "TIME", value_parser = parse::duration)]
     timeout: Option<Duration>,
 
-    /// An option of `set -o` that is on, such as pipefail; more than once if need be.
+    /// Enable this option of `set -o` (pipefail). Repeatable.
     #[arg(short, long = "option", value_name = "OPTION")]
     options: Vec<String>,
 
@@ -150,7 +150,7 @@ struct Create {
 #[derive(Debug, Args)]
 struct Exec {
     #[command(flatten)]
-    which: Which,
+    session: SessionArguments,
 
     #[command(flatten)]
     command: CommandArguments,
@@ -160,13 +160,13 @@ impl Action {
     fn server(&self) -> &ServerArguments {
         match self {
             Self::Create(create) => &create.server,
-            Self::Exec(exec) => &exec.which.server,
+            Self::Exec(exec) => &exec.session.server,
             Self::Ls { server, .. } | Self::Rm { server, .. } => server,
-            Self::Interrupt(which)
-            | Self::Snapshot(which)
-            | Self::Kill { which, .. }
-            | Self::Fork { which, .. }
-            | Self::Restart { which, .. } => &which.server,
+            Self::Interrupt(session)
+            | Self::Snapshot(session)
+            | Self::Kill { session, .. }
+            | Self::Fork { session, .. }
+            | Self::Restart { session, .. } => &session.server,
         }
     }
 }
@@ -174,5 +174,5 @@ impl Action {
 /// Runs the subcommand.
 pub(crate) fn run(arguments: Arguments) -> ExitCode {
     let as_json = arguments.action.server().json;
-    exit::after(act::act(arguments.action), as_json)
+    exit::run(actions::act(arguments.action), as_json)
 }

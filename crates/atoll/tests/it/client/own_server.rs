@@ -27,7 +27,7 @@ fn the_first_command_starts_a_server_and_makes_the_sandbox() {
     let name = home.name();
     let first = home.atoll(["exec", &name, "--", "echo hello; exit 3"]).done();
     let said = format!(
-        "atoll: no server is running; starting one in the background\natoll: there is no sandbox {name}; making it\n"
+        "atoll: no server is running; starting one in the background\natoll: sandbox {name} does not exist; creating it\n"
     );
     first.assert(3, "hello\n", &said);
     home.atoll(["exec", &name, "--", "echo again"]).done().assert(0, "again\n", "");

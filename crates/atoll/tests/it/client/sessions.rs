@@ -53,7 +53,7 @@ fn a_command_is_interrupted_and_the_session_lives_on() {
     let name = cli.sandbox();
     let s = |arguments: &[&str]| cli.done(&[&["session"], arguments].concat());
     s(&["create", &name, "s"]).assert(0, "s\n", "");
-    s(&["interrupt", &name, "s"]).assert(0, "nothing was running\n", "");
+    s(&["interrupt", &name, "s"]).assert(0, "no command was running\n", "");
     let exec = || home.atoll(["session", "exec", &name, "s", "--", "X=$((X + 1)); echo up; sleep 300"]).start();
     let mut from_here = exec();
     assert_eq!(from_here.line(), "up\n");

@@ -10,7 +10,7 @@ fn a_flag_wins_over_a_variable_and_a_variable_over_the_file() {
     let cli = Cli::new(&home);
     let address = format!("http://{}", cli.server.address);
     let token = state(&home).join("root-token");
-    assert_eq!(cli.ok(&["ls", "--server", &address]).lines().count(), 1, "the first token is good on this machine");
+    assert_eq!(cli.ok(&["ls", "--server", &address]).lines().count(), 1, "the first token is used on this machine");
     assert_eq!(home.atoll(["ls"]).env("ATOLL_SERVER", &address).done().code, Some(0));
     std::fs::write(home.path().join("config"), "# nobody listens there\nserver = http://127.0.0.1:1\n").unwrap();
     let unreachable = cli.done(&["ls"]);
@@ -35,26 +35,28 @@ fn a_flag_wins_over_a_variable_and_a_variable_over_the_file() {
 }
 
 #[test]
-fn what_cannot_be_right_is_refused_with_a_reason() {
+fn invalid_settings_are_rejected_with_a_reason() {
     let home = Home::new();
     let cli = Cli::new(&home);
-    for (server, reason) in [("ftp://x", "is no server"), ("https://a b", "is no name"), ("http://x", "is no server")] {
+    let addresses =
+        [("ftp://x", "invalid server address"), ("https://a b", "is no name"), ("http://x", "invalid server address")];
+    for (server, reason) in addresses {
         let done = cli.done(&["ls", "--server", server]);
         assert!(done.code == Some(125) && done.stderr().contains(reason), "{done:?}");
     }
     let done = cli.done(&["ls", "--token-file", "/no/such/file"]);
-    assert!(done.stderr().contains("cannot read the token in /no/such/file"), "{done:?}");
+    assert!(done.stderr().contains("cannot read the token file /no/such/file"), "{done:?}");
     std::fs::write(home.cwd().join("token"), "atoll_nobody_x").unwrap();
     let done = cli.done(&["ls", "--token-file", "token", "--json"]);
     assert_eq!((done.code, refused(&done).as_str()), (Some(125), "UNAUTHORIZED"));
     std::fs::write(home.path().join("config"), "port = 1\n").unwrap();
-    assert!(cli.done(&["ls"]).stderr().contains("`port` is none of server, token_file, ca_file"));
+    assert!(cli.done(&["ls"]).stderr().contains("unknown setting `port` (expected server, token_file or ca_file)"));
     std::fs::remove_file(home.path().join("config")).unwrap();
     cli.server.end();
 }
 
 #[test]
-fn a_server_that_was_named_is_never_started() {
+fn an_explicit_server_is_never_started() {
     let home = Home::new();
     let socket = format!("unix:{}", home.path().join("none.sock").display());
     let done = home.atoll(["exec", &home.name(), "--server", &socket, "--", "true"]).done();
@@ -64,7 +66,7 @@ fn a_server_that_was_named_is_never_started() {
 }
 
 #[test]
-fn completions_and_help_are_there() {
+fn completions_and_help_work() {
     let home = Home::new();
     for (shell, part) in [("bash", "_atoll()"), ("zsh", "#compdef atoll"), ("fish", "complete -c atoll")] {
         let done = home.atoll(["completions", shell]).done();

@@ -1,8 +1,8 @@
-//! Bytes between this machine's files and requests. Files are read and written by threads of their own; a few pieces are
-//! on the way, so memory stays what it is however large the copy.
+//! Streams between local files and requests. Separate threads read and write files; a bounded channel keeps memory
+//! constant for copies of any size.
 //!
-//! What comes out of a sandbox is hostile: an archive is unpacked by the same engine as inside, which lets nothing lead
-//! out of its directory.
+//! Data from a sandbox is hostile: archives are unpacked by the same engine as inside, which rejects entries that lead
+//! out of the target directory.
 
 use std::io::{self, Read, Write};
 use std::os::unix::ffi::OsStrExt;
@@ -18,11 +18,11 @@ use futures_util::{Stream, stream};
 use tokio::sync::mpsc;
 
 use super::progress::Progress;
-use crate::failure::Failure;
+use crate::error::CliError;
 
-/// What is read at a time, and how many such pieces are on the way.
-const PIECE: usize = 256 * 1024;
-const ON_THE_WAY: usize = 4;
+/// Size of a chunk, and the number of chunks in flight.
+const CHUNK: usize = 256 * 1024;
+const CHANNEL_CAPACITY: usize = 4;
 
 type Piece = io::Result<Bytes>;
 
@@ -30,15 +30,15 @@ fn receiving(receiver: mpsc::Receiver<Piece>) -> impl Stream<Item = Piece> + Sen
     stream::unfold(receiver, |mut receiver| async move { receiver.recv().await.map(|piece| (piece, receiver)) })
 }
 
-/// What is read here, as it is read.
-pub(super) fn read_here(
+/// Streams what a reader returns.
+pub(super) fn read_local(
     mut from: impl Read + Send + 'static,
     progress: Progress,
 ) -> impl Stream<Item = Piece> + Send + 'static {
-    let (sender, receiver) = mpsc::channel(ON_THE_WAY);
+    let (sender, receiver) = mpsc::channel(CHANNEL_CAPACITY);
     std::thread::spawn(move || {
         loop {
-            let mut buffer = vec![0; PIECE];
+            let mut buffer = vec![0; CHUNK];
             let piece = match from.read(&mut buffer) {
                 Ok(0) => return,
                 Ok(count) => {
@@ -49,7 +49,7 @@ pub(super) fn read_here(
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
                 Err(error) => Err(error),
             };
-            // Nobody takes it any more, or nothing follows an error.
+            // Stops after an error, or if the receiver is gone.
             if piece.is_err() | sender.blocking_send(piece).is_err() {
                 return;
             }
@@ -58,14 +58,14 @@ pub(super) fn read_here(
     receiving(receiver)
 }
 
-/// A tree of this machine as an archive, as it is packed.
-pub(super) fn pack_here(root: PathBuf, progress: Progress) -> impl Stream<Item = Piece> + Send + 'static {
-    let (sender, receiver) = mpsc::channel(ON_THE_WAY);
+/// Streams a local directory as an archive.
+pub(super) fn pack_local(root: PathBuf, progress: Progress) -> impl Stream<Item = Piece> + Send + 'static {
+    let (sender, receiver) = mpsc::channel(CHANNEL_CAPACITY);
     std::thread::spawn(move || {
-        let mut out = io::BufWriter::with_capacity(PIECE, Sender { sender: sender.clone(), progress });
+        let mut out = io::BufWriter::with_capacity(CHUNK, Sender { sender: sender.clone(), progress });
         let packed = pack(&root, &mut out).and_then(|()| out.flush());
         if let Err(error) = packed {
-            // Nobody takes it any more.
+            // The receiver may be gone.
             sender.blocking_send(Err(error)).ok();
         }
     });
@@ -75,12 +75,12 @@ pub(super) fn pack_here(root: PathBuf, progress: Progress) -> impl Stream<Item =
 fn pack(root: &Path, out: &mut (dyn Write + Send)) -> io::Result<()> {
     let root = root.canonicalize()?;
     let whole = Tree::beneath(b"/", Reach::Anywhere).map_err(io::Error::other)?;
-    // What `.gitignore` names is copied, too: a copy is a copy.
+    // A copy includes files named in `.gitignore`.
     let pack = Pack { format: Format::Tar, ignored: Ignored::Included, ..Pack::default() };
     let packed = pack.run(&whole, root.as_os_str().as_bytes(), out, &Stop::never()).map_err(io::Error::other)?;
     match packed.first_troubles.first() {
         None => Ok(()),
-        Some(first) => Err(io::Error::other(format!("{} things could not be read; first {first}", packed.troubles))),
+        Some(first) => Err(io::Error::other(format!("{} entries could not be read; first {first}", packed.troubles))),
     }
 }
 
@@ -101,7 +101,7 @@ impl Write for Sender {
     }
 }
 
-/// From one answer into the next request.
+/// Streams a response body into a request body.
 pub(super) fn pass(bytes: FileBytes, progress: Progress) -> impl Stream<Item = Piece> + Send + 'static {
     stream::try_unfold((bytes, progress), |(mut bytes, progress)| async move {
         let piece = bytes.next().await.map_err(io::Error::other)?;
@@ -112,35 +112,35 @@ pub(super) fn pass(bytes: FileBytes, progress: Progress) -> impl Stream<Item = P
     })
 }
 
-/// Takes an answer's pieces to a thread. The first error of either side ends it.
-async fn feed(mut bytes: FileBytes, sender: mpsc::Sender<Piece>, progress: &Progress) -> Result<(), Failure> {
+/// Sends a response body to a thread. Stops at the first error of either side.
+async fn feed(mut bytes: FileBytes, sender: mpsc::Sender<Piece>, progress: &Progress) -> Result<(), CliError> {
     loop {
         match bytes.next().await {
             Ok(None) => return Ok(()),
             Ok(Some(piece)) => {
                 progress.add(piece.len());
                 if sender.send(Ok(piece)).await.is_err() {
-                    // The other side says why.
+                    // The thread returns the error.
                     return Ok(());
                 }
             }
             Err(error) => {
-                sender.send(Err(io::Error::other("the connection broke"))).await.ok();
+                sender.send(Err(io::Error::other("the connection to the server was lost"))).await.ok();
                 return Err(error.into());
             }
         }
     }
 }
 
-/// Unpacks an archive into a directory of this machine.
-pub(super) async fn unpack_here(archive: FileBytes, to: PathBuf, progress: Progress) -> Result<(), Failure> {
-    let (sender, receiver) = mpsc::channel(ON_THE_WAY);
+/// Unpacks an archive into a local directory.
+pub(super) async fn unpack_local(archive: FileBytes, to: PathBuf, progress: Progress) -> Result<(), CliError> {
+    let (sender, receiver) = mpsc::channel(CHANNEL_CAPACITY);
     let shown = to.display().to_string();
     let unpacking = tokio::task::spawn_blocking(move || unpack(&to, Receiver { receiver, rest: Bytes::new() }));
     let fed = feed(archive, sender, &progress).await;
-    let unpacked = unpacking.await.map_err(|error| Failure::internal(error.to_string()))?;
+    let unpacked = unpacking.await.map_err(|error| CliError::internal(error.to_string()))?;
     fed?;
-    unpacked.map_err(|error| Failure::invalid(format!("{shown}: {error}")))
+    unpacked.map_err(|error| CliError::invalid(format!("cannot write {shown}: {error}")))
 }
 
 fn unpack(to: &Path, input: impl Read) -> io::Result<()> {
@@ -170,19 +170,19 @@ impl Read for Receiver {
     }
 }
 
-/// Writes a file of this machine: complete, or not at all.
-pub(super) async fn write_here(bytes: FileBytes, to: PathBuf, mode: u32, progress: Progress) -> Result<(), Failure> {
-    let (sender, receiver) = mpsc::channel(ON_THE_WAY);
+/// Writes a local file atomically.
+pub(super) async fn write_local(bytes: FileBytes, to: PathBuf, mode: u32, progress: Progress) -> Result<(), CliError> {
+    let (sender, receiver) = mpsc::channel(CHANNEL_CAPACITY);
     let shown = to.display().to_string();
     let writing = tokio::task::spawn_blocking(move || write(&to, mode, Receiver { receiver, rest: Bytes::new() }));
     let fed = feed(bytes, sender, &progress).await;
-    let written = writing.await.map_err(|error| Failure::internal(error.to_string()))?;
+    let written = writing.await.map_err(|error| CliError::internal(error.to_string()))?;
     fed?;
-    written.map_err(|error| Failure::invalid(format!("{shown}: {error}")))
+    written.map_err(|error| CliError::invalid(format!("cannot write {shown}: {error}")))
 }
 
 fn write(to: &Path, mode: u32, mut input: impl Read) -> io::Result<()> {
-    // A device or a fifo that is named is meant: it is written where it is.
+    // An existing device or fifo is opened and written, not replaced.
     if std::fs::metadata(to).is_ok_and(|found| !found.is_file()) {
         let mut file = std::fs::OpenOptions::new().write(true).open(to)?;
         return io::copy(&mut input, &mut file).map(drop);

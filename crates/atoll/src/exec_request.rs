@@ -1,4 +1,5 @@
-//! A command for a server as people type it, and the request that it becomes. Shared by `exec` and `session exec`.
+//! Runs commands on a server: turns `CommandArguments` into an `ExecRequest` and sends it. Shared by `exec` and
+//! `session exec`.
 
 use std::collections::BTreeMap;
 use std::ffi::OsString;
@@ -10,94 +11,94 @@ use atoll_protocol::{Encoding, ErrorCode, ExecRequest, ProcessId, SessionId, Sta
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
-use crate::failure::Failure;
-use crate::following::{self, Asked, Source};
+use crate::error::CliError;
 use crate::interrupts::Interrupts;
 use crate::options::CommandArguments;
-use crate::{exit, local, parse, printer};
+use crate::stream_output::{self, RunningCommand, Source};
+use crate::{exit, parse, printer, tty};
 
-/// Standard input goes to the server in pieces of this size, each a request.
-const STDIN_PIECE: usize = 256 * 1024;
+/// Size of the chunks in which standard input is sent; each chunk is one request.
+const STDIN_CHUNK: usize = 256 * 1024;
 
-/// The most that is sent with a request: the server takes 16 MiB of JSON, and base64 makes four bytes of three.
+/// Limit for standard input inside a JSON request: the server accepts 16 MiB, and base64 turns three bytes into four.
 const STDIN_MAX: usize = 11 * 1024 * 1024;
 
-/// How the result is told.
+/// How the result of a command is printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Telling {
-    /// Output is passed on as it comes.
-    Live,
-    /// The whole result at once.
+pub(crate) enum OutputMode {
+    /// Output is streamed as it arrives.
+    Stream,
+    /// The result is printed as one JSON document.
     Json,
 }
 
-impl Telling {
+impl OutputMode {
     pub(crate) fn new(as_json: bool) -> Self {
-        if as_json { Self::Json } else { Self::Live }
+        if as_json { Self::Json } else { Self::Stream }
     }
 }
 
-/// Runs a command in a sandbox, or in one of its sessions, and gives its code.
+/// Runs a command in a sandbox, or in one of its sessions, and returns its exit code.
 pub(crate) async fn run(
     client: Client,
     session: Option<SessionId>,
     arguments: CommandArguments,
-    telling: Telling,
-) -> Result<u8, Failure> {
+    mode: OutputMode,
+) -> Result<u8, CliError> {
     let kinds = [SignalKind::interrupt(), SignalKind::terminate(), SignalKind::hangup()];
     let mut interrupts = Interrupts::new(&kinds)?;
     let (grace, pass_stdin) = (arguments.grace, arguments.stdin);
     let request = request(arguments)?;
-    match (telling, pass_stdin) {
-        (Telling::Json, _) => whole(client, session, request, pass_stdin, grace, &mut interrupts).await,
-        (Telling::Live, false) => {
+    match (mode, pass_stdin) {
+        (OutputMode::Json, _) => run_to_json(client, session, request, pass_stdin, grace, &mut interrupts).await,
+        (OutputMode::Stream, false) => {
             let stream = match &session {
                 None => client.exec_stream(request)?,
                 Some(session) => client.session_exec_stream(session, request)?,
             };
-            let asked = Asked { client, id: stream.id().clone(), grace };
-            let code = following::follow(Source::Exec(Box::new(stream)), &asked, &mut interrupts).await;
-            asked.forget().await;
+            let running = RunningCommand { client, id: stream.id().clone(), grace };
+            let code = stream_output::follow(Source::Exec(Box::new(stream)), &running, &mut interrupts).await;
+            running.remove_record().await;
             code
         }
-        (Telling::Live, true) => fed(client, session, request, grace, &mut interrupts).await,
+        (OutputMode::Stream, true) => run_with_stdin(client, session, request, grace, &mut interrupts).await,
     }
 }
 
-/// Starts a command that goes on by itself, and tells its id.
+/// Starts a command in the background and prints its id.
 pub(crate) async fn start(
     client: &Client,
     id: Option<ProcessId>,
     arguments: CommandArguments,
-    telling: Telling,
-) -> Result<u8, Failure> {
+    mode: OutputMode,
+) -> Result<u8, CliError> {
     let request = StartRequest { id, ..as_process(request(arguments)?) };
     let started = client.start(&request).await?;
-    match telling {
-        Telling::Json => printer::json(&started).map_err(Failure::Printing)?,
-        Telling::Live => printer::out(format!("{}\n", started.id).as_bytes()).map_err(Failure::Printing)?,
+    match mode {
+        OutputMode::Json => printer::json(&started).map_err(CliError::Output)?,
+        OutputMode::Stream => printer::out(format!("{}\n", started.id).as_bytes()).map_err(CliError::Output)?,
     }
     Ok(0)
 }
 
-/// With our standard input: a process that is written to.
-async fn fed(
+/// Runs a command with this program's standard input: starts a process and writes to its pipe.
+async fn run_with_stdin(
     client: Client,
     session: Option<SessionId>,
     request: ExecRequest,
     grace: Option<Duration>,
     interrupts: &mut Interrupts,
-) -> Result<u8, Failure> {
+) -> Result<u8, CliError> {
     let request = StartRequest { stdin: StdinMode::Pipe, ..as_process(request) };
     let info = match &session {
         None => client.start(&request).await?,
         Some(session) => client.session_queue(session, &request).await?,
     };
     let follow = client.follow(&info.id, 0, Until::End);
-    feed(client.clone(), info.id.clone(), local::input(STDIN_PIECE));
-    let asked = Asked { client, id: info.id, grace };
-    let code = following::follow(Source::Follow(Box::new(follow)), &asked, interrupts).await;
-    asked.forget().await;
+    feed(client.clone(), info.id.clone(), tty::input(STDIN_CHUNK));
+    let running = RunningCommand { client, id: info.id, grace };
+    let code = stream_output::follow(Source::Follow(Box::new(follow)), &running, interrupts).await;
+    running.remove_record().await;
     code
 }
 
@@ -107,7 +108,7 @@ fn feed(client: Client, id: ProcessId, mut input: mpsc::Receiver<bytes::Bytes>) 
         while let Some(bytes) = input.recv().await {
             match client.write_stdin(&id, offset, bytes).await {
                 Ok(next) => offset = next,
-                // It has ended without reading on; its end is told by another way.
+                // The process closed its input or ended; the output stream reports its end.
                 Err(_) => return,
             }
         }
@@ -115,21 +116,21 @@ fn feed(client: Client, id: ProcessId, mut input: mpsc::Receiver<bytes::Bytes>) 
     });
 }
 
-/// Answered as one piece of JSON.
-async fn whole(
+/// Runs a command and prints its result as one JSON document.
+async fn run_to_json(
     client: Client,
     session: Option<SessionId>,
     mut request: ExecRequest,
     pass_stdin: bool,
     grace: Option<Duration>,
     interrupts: &mut Interrupts,
-) -> Result<u8, Failure> {
+) -> Result<u8, CliError> {
     if pass_stdin {
         request.stdin_base64 = Some(Encoding::Base64.encode(&all_input().await?).0);
     }
     let id = Client::new_process_id()?;
     request.id = Some(id.clone());
-    let asked = Asked { client: client.clone(), id, grace };
+    let running = RunningCommand { client: client.clone(), id, grace };
     let exec = async {
         match &session {
             None => client.exec(&request).await,
@@ -140,43 +141,45 @@ async fn whole(
     let (result, interrupted) = tokio::select! {
         result = &mut exec => (result, None),
         number = interrupts.next() => {
-            asked.end(asked.grace).await;
+            running.kill(running.grace).await;
             (exec.await, Some(number))
         }
     };
     let result = match (result, interrupted) {
-        // It was still waiting for its turn.
+        // The command was still queued.
         (Err(error), Some(number)) if error.code() == Some(ErrorCode::CommandCancelled) => return Ok(128 + number),
         (result, _) => result?,
     };
-    asked.forget().await;
+    running.remove_record().await;
     printer::json(&result)?;
     Ok(interrupted.map_or_else(|| exit::of_end(&result.end), |number| 128 + number))
 }
 
-async fn all_input() -> Result<Vec<u8>, Failure> {
-    let mut input = local::input(STDIN_PIECE);
+async fn all_input() -> Result<Vec<u8>, CliError> {
+    let mut input = tty::input(STDIN_CHUNK);
     let mut all = Vec::new();
     while let Some(bytes) = input.recv().await {
         all.extend_from_slice(&bytes);
         if all.len() > STDIN_MAX {
-            let most = STDIN_MAX / 1024 / 1024;
-            return Err(Failure::invalid(format!("with --json at most {most} MiB of input can be passed on")));
+            let mebibytes = STDIN_MAX / 1024 / 1024;
+            return Err(CliError::invalid(format!(
+                "standard input is larger than {mebibytes} MiB, the limit with --json (stream it without --json)"
+            )));
         }
     }
     Ok(all)
 }
 
-fn request(arguments: CommandArguments) -> Result<ExecRequest, Failure> {
-    let CommandArguments { place, timeout, idle_timeout, grace, max_output, only, encoding, command, .. } = arguments;
-    let request = match words(command)? {
-        Words::Shell(text) => ExecRequest::shell(text),
-        Words::Argv(argv) => ExecRequest::argv(argv),
+fn request(arguments: CommandArguments) -> Result<ExecRequest, CliError> {
+    let CommandArguments { context, timeout, idle_timeout, grace, max_output, only, encoding, command, .. } = arguments;
+    let request = match command_line(command)? {
+        CommandLine::Shell(text) => ExecRequest::shell(text),
+        CommandLine::Argv(argv) => ExecRequest::argv(argv),
     };
     Ok(ExecRequest {
-        cwd: place.cwd.map(|cwd| text(cwd.into_os_string())).transpose()?,
-        env: variables(place.env)?,
-        user: place.user,
+        cwd: context.cwd.map(|cwd| text(cwd.into_os_string())).transpose()?,
+        env: variables(context.env)?,
+        user: context.user,
         timeout_ms: timeout.map(millis),
         idle_timeout_ms: idle_timeout.map(millis),
         max_output_bytes: max_output,
@@ -203,31 +206,39 @@ fn as_process(request: ExecRequest) -> StartRequest {
     }
 }
 
-/// What comes after `--`.
+/// The words after `--`.
 #[derive(Debug)]
-pub(crate) enum Words {
-    /// One word is a shell string.
+pub(crate) enum CommandLine {
+    /// One word: a shell string.
     Shell(String),
-    /// Several are a program and its arguments.
+    /// Several words: a program and its arguments.
     Argv(Vec<String>),
 }
 
-pub(crate) fn words(given: Vec<OsString>) -> Result<Words, Failure> {
+/// Interprets the words after `--`.
+pub(crate) fn command_line(given: Vec<OsString>) -> Result<CommandLine, CliError> {
     let mut words = given.into_iter().map(text).collect::<Result<Vec<_>, _>>()?;
-    Ok(if words.len() == 1 { Words::Shell(words.remove(0)) } else { Words::Argv(words) })
+    Ok(if words.len() == 1 { CommandLine::Shell(words.remove(0)) } else { CommandLine::Argv(words) })
 }
 
-pub(crate) fn variables(given: Vec<(OsString, Option<OsString>)>) -> Result<BTreeMap<String, Option<String>>, Failure> {
+/// Converts environment variables to text; `None` unsets a variable.
+pub(crate) fn variables(
+    given: Vec<(OsString, Option<OsString>)>,
+) -> Result<BTreeMap<String, Option<String>>, CliError> {
     given.into_iter().map(|(name, value)| Ok((text(name)?, value.map(text).transpose()?))).collect()
 }
 
-/// The protocol is JSON, which has no other bytes than text.
-pub(crate) fn text(given: OsString) -> Result<String, Failure> {
+/// Converts an argument to UTF-8, because JSON cannot carry other bytes.
+pub(crate) fn text(given: OsString) -> Result<String, CliError> {
     given.into_string().map_err(|given| {
-        Failure::invalid(format!("`{}` is no UTF-8, and cannot be sent", given.to_string_lossy().escape_debug()))
+        CliError::invalid(format!(
+            "`{}` is not valid UTF-8 and cannot be sent to a server",
+            given.to_string_lossy().escape_debug()
+        ))
     })
 }
 
+/// Converts a duration to whole milliseconds.
 pub(crate) fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,5 +1,5 @@
-//! What PID 1 of a container owes to everybody else there: orphans are reaped, signals are passed on, and the container
-//! ends with the one program that it is for. It does nothing else, so that nothing else can bring it down.
+//! The duties of PID 1 in a container: reap orphans, forward signals to the main process, and exit with its exit code.
+//! It does nothing else, so that nothing else can make it fail.
 
 use std::process::ExitCode;
 
@@ -11,35 +11,35 @@ use tokio::signal::unix::{SignalKind, signal};
 use crate::exit;
 use crate::interrupts::Interrupts;
 
-/// If this is PID 1: becomes two, of which one stays that until the other ends, and has its exit code. `None` for the one
-/// that goes on. Must be called before any thread is started.
-pub(crate) fn stand_by() -> Result<Option<ExitCode>, Error> {
+/// Forks if this process is PID 1. The parent stays PID 1 until the child ends and returns its exit code; the child,
+/// and a process that is not PID 1, get `None`. Must be called before any thread is started.
+pub(crate) fn fork_init() -> Result<Option<ExitCode>, Error> {
     if std::process::id() != 1 {
         return Ok(None);
     }
-    let failed = |error| Error::Internal { what: format!("failed to become two: {error}") };
+    let failed = |error| Error::Internal { what: format!("failed to fork from PID 1: {error}") };
     let Some(child) = process::fork().map_err(failed)?.and_then(|pid| Pid::from_raw(pid.cast_signed())) else {
         return Ok(None);
     };
     let threads = tokio::runtime::Builder::new_current_thread();
-    exit::outcome(threads, until_end_of(child)).map(|code| Some(ExitCode::from(code)))
+    exit::block_on(threads, supervise(child)).map(|code| Some(ExitCode::from(code)))
 }
 
-async fn until_end_of(child: Pid) -> Result<u8, Error> {
+async fn supervise(child: Pid) -> Result<u8, Error> {
     let kinds = [SignalKind::terminate(), SignalKind::interrupt(), SignalKind::hangup(), SignalKind::quit()];
-    let mut asked = Interrupts::new(&kinds)?;
-    let mut news = signal(SignalKind::child())
-        .map_err(|error| Error::Internal { what: format!("failed to watch signals: {error}") })?;
+    let mut signals = Interrupts::new(&kinds)?;
+    let mut child_exits = signal(SignalKind::child())
+        .map_err(|error| Error::Internal { what: format!("failed to install a signal handler: {error}") })?;
     loop {
-        // Looked at first: it may have ended before anybody listened.
+        // Reaps before waiting: the child may have ended before the handler was installed.
         if let Some(code) = reap(child) {
             return Ok(code);
         }
         tokio::select! {
-            _ = news.recv() => {}
-            number = asked.next() => {
+            _ = child_exits.recv() => {}
+            number = signals.next() => {
                 if let Some(signal) = Signal::from_named_raw(i32::from(number)) {
-                    // It may have ended meanwhile, which is told by the next turn.
+                    // The child may have ended; the next iteration reaps it.
                     kill_process(child, signal).ok();
                 }
             }
@@ -47,7 +47,7 @@ async fn until_end_of(child: Pid) -> Result<u8, Error> {
     }
 }
 
-/// Everybody who has ended; the code of `child`, if it is among them.
+/// Reaps all ended processes. Returns the exit code of `child` if it is one of them.
 fn reap(child: Pid) -> Option<u8> {
     let mut code = None;
     while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
