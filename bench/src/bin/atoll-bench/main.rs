@@ -1,7 +1,7 @@
 //! `atoll-bench`: measures Atoll on this machine, each figure beside a floor measured in the same run.
 //!
-//! This program decides what is measured: [`library`] and [`server`] build the figures. The library of this crate decides
-//! how: turns, quantiles, noise, verdicts, records and comparisons.
+//! This program decides what is measured: [`library`] and [`server`] build the figures. The library of this crate
+//! decides how: turns, quantiles, noise, verdicts, records and comparisons.
 
 mod history;
 mod library;
@@ -21,8 +21,8 @@ use self::server::{Server, figures_of};
 
 /// Measure Atoll on this machine, each figure beside a floor measured in the same run.
 ///
-/// The contenders of a figure take turns, so that other load on the machine affects all of them alike. A verdict is given
-/// only if the noise seen cannot change it.
+/// The contenders of a figure take turns, so that other load on the machine affects all of them alike. A verdict is
+/// given only if the noise seen cannot change it.
 #[derive(Debug, Parser)]
 #[command(name = "atoll-bench", version, max_term_width = 100)]
 #[command(after_help = "Examples:

@@ -67,7 +67,7 @@ impl Floor {
     }
 
     fn measure(&mut self) -> Result<Duration, BenchError> {
-        // Named and locked like a sandbox's directory, so that the next start of Atoll removes it if this process is killed.
+        // Named and locked like a sandbox's directory: if this process is killed, the next start of Atoll removes it.
         let disk = self.home.state.join(format!("sandboxes/floor-{}-{}", std::process::id(), self.next));
         self.next += 1;
         fs::create_dir_all(&disk).map_err(BenchError::contender)?;

@@ -61,7 +61,8 @@ impl World {
     }
 }
 
-/// Starts a server that reads to the end of each connection and then sends a byte. It responds to a single byte at once.
+/// Starts a server that reads to the end of each connection and then sends a byte. It responds to a single byte at
+/// once.
 fn serve() -> std::io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;

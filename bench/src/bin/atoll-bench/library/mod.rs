@@ -69,7 +69,7 @@ impl Library {
         let exec = move || Sample::time(|| runtime.block_on(self.sandbox.exec(command.clone())).and_then(succeeded));
         let mut subject =
             Contender::subject("atoll exec", Ok(Prepared::new(exec))).target(Target::at_most_times_floor(times_floor));
-        // Most of the time of `bash -c true` is bash's own start, which is the same for all contenders: no target there.
+        // `bash -c true` has no such target: most of its time is bash's own start, the same for all contenders.
         if self.alternatives && argv == ["true"] {
             subject = subject.target(Target::at_least_times_faster_than(4.0, "crun exec"));
         }

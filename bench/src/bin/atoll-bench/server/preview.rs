@@ -1,6 +1,6 @@
-//! Preview figures: the same program, once on the host behind nginx's `proxy_pass`, once in a sandbox behind the server,
-//! and plain bytes over loopback without a proxy. Bulk data comes from memory in pieces of one size for all contenders,
-//! so that no file is part of the comparison.
+//! Preview figures: the same program, once on the host behind nginx's `proxy_pass`, once in a sandbox behind the
+//! server, and plain bytes over loopback without a proxy. Bulk data comes from memory in pieces of one size for all
+//! contenders, so that no file is part of the comparison.
 
 use std::fs;
 use std::io::{Read, Write};
