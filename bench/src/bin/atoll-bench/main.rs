@@ -146,3 +146,24 @@ impl Arguments {
         self.only.as_ref().is_none_or(|only| name.contains(only.as_str()))
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn arguments_are_consistent() {
+        Arguments::command().debug_assert();
+    }
+
+    #[test]
+    fn only_selects_figures_by_a_part_of_their_name() {
+        let arguments = Arguments::parse_from(["atoll-bench", "--only", "exec"]);
+        assert!(arguments.selects("exec: true"));
+        assert!(arguments.selects("server: exec true"));
+        assert!(!arguments.selects("session: true"));
+        assert!(Arguments::parse_from(["atoll-bench"]).selects("session: true"));
+    }
+}
