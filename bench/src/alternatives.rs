@@ -1,10 +1,10 @@
-//! What a user could pick instead: bubblewrap, crun and podman.
+//! The alternatives a user could pick instead: bubblewrap, crun and podman.
 //!
 //! Each function prepares one contender and tries it once, so that a tool that
-//! is missing or unusable here is found out before the run and is reported with
-//! its own words. Everything made lies in the directory given, and goes away
-//! with the contender, containers included. Each tool gets its cheapest set-up
-//! that still isolates: a rival must not be slowed down to look worse.
+//! is missing or unusable is found before the run and reported with its own
+//! message. Everything is created in the given directory and deleted with the
+//! contender, containers included. Each tool gets its cheapest set-up that still
+//! isolates: a rival must not be slowed down to look worse.
 
 mod bundle;
 mod container;
@@ -94,8 +94,8 @@ fn settling(contender: Prepared<'static>) -> Prepared<'static> {
     })
 }
 
-/// Podman's state apart from the user's own. Events are off: each would be one
-/// more write per command that nobody here reads.
+/// Keeps podman's state apart from the user's. Events are off: each would be one
+/// more write per command, and the benchmark does not read them.
 fn podman_globals(podman: Argv, scratch: &Scratch) -> Argv {
     podman
         .arg("--root")

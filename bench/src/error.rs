@@ -73,8 +73,8 @@ impl BenchError {
         move |source| Self::Io { doing, source }
     }
 
-    /// The message with all its causes, on one line.
-    pub(crate) fn in_one_line(&self) -> String {
+    /// Returns the message with all its causes, on one line.
+    pub fn in_one_line(&self) -> String {
         let mut line = self.to_string();
         let mut cause = self.source();
         while let Some(error) = cause {

@@ -1,4 +1,4 @@
-//! The least that things can cost: what the system itself charges.
+//! Floors: the least that the work can cost, by the system alone.
 //!
 //! Each floor does the work a subject does, through the plainest call there is,
 //! and nothing else: no isolation, no limits, no record. A floor must check that
@@ -17,10 +17,10 @@ use crate::sample::Sample;
 use crate::scratch::Scratch;
 use crate::spawn::{self, Argv};
 
-/// When a row of spawns is over.
+/// When a series of spawns ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Until {
-    /// After so many in all.
+    /// After this number in all.
     Count(u64),
     /// When this much time has passed; those under way are finished.
     Elapsed(Duration),

@@ -1,4 +1,4 @@
-//! Holding targets against what was measured.
+//! Compares targets with what was measured.
 //!
 //! A verdict needs both parties of a comparison to have been measured, and must
 //! survive the noise seen in either: when an error as large as that noise would
@@ -114,7 +114,7 @@ fn party(contender: Option<&ContenderReport>, called: &str) -> Result<Party, Str
 
 fn cost(on: Statistic, of: &Party, against: &Party, unit: Unit) -> Result<f64, String> {
     let (value, reference) = (on.of(&of.summary, unit), on.of(&against.summary, unit));
-    unit.cost_ratio(value, reference).ok_or_else(|| format!("{} against {} is no ratio", of.name, against.name))
+    unit.cost_ratio(value, reference).ok_or_else(|| format!("{} against {} has no ratio", of.name, against.name))
 }
 
 fn absolute(on: Statistic, own: &Party, unit: Unit, bound: &Bound) -> Result<f64, String> {

@@ -1,4 +1,4 @@
-//! The least that a key costs: a pseudo-terminal, a program that says back what it reads, and nothing in between.
+//! The floor of a key press: a pseudo-terminal and a program that echoes its input, with nothing in between.
 
 use std::fs::File;
 use std::io::{Read, Write};

@@ -1,13 +1,13 @@
 //! Facts about the machine, without which a number means nothing elsewhere.
 //!
-//! Reads `/proc` and asks tools for their version. A fact that cannot be had is
-//! reported as unknown: it must never fail a run.
+//! Reads `/proc` and runs each tool with `--version`. A fact that is not
+//! available is reported as unknown: it must never fail a run.
 
 use std::collections::BTreeMap;
 use std::fmt;
 use std::fs;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::spawn::{self, Argv};
 
@@ -15,7 +15,7 @@ use crate::spawn::{self, Argv};
 const BUSY_SHARE: f64 = 0.5;
 
 /// Where a run took place.
-#[derive(Debug, Clone, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Deserialize, Serialize)]
 pub struct Machine {
     /// Cores this process may use.
     pub cores: usize,
@@ -32,7 +32,7 @@ pub struct Machine {
 }
 
 /// Runnable tasks on average, as in `/proc/loadavg`.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Deserialize, Serialize)]
 pub struct LoadAverage {
     /// Over one minute.
     pub one: f64,
@@ -43,8 +43,8 @@ pub struct LoadAverage {
 }
 
 impl Machine {
-    /// Looks at this machine, asking bash and the known alternatives for their
-    /// versions.
+    /// Reads the facts of this machine, with the versions of bash and of the
+    /// known alternatives.
     pub fn observe() -> Self {
         let tools = ["bash", "bwrap", "crun", "podman"];
         let versions = tools.map(|tool| (tool.to_owned(), version_of(tool)));
@@ -65,8 +65,13 @@ impl Machine {
         self
     }
 
-    /// A warning if others kept the machine busy before the run. A steady load
-    /// does not show as noise, yet takes cores away from whoever uses several.
+    /// Whether absolute values of the two machines can be compared.
+    pub(crate) fn is_like(&self, other: &Self) -> bool {
+        self.cores == other.cores && self.cpu == other.cpu
+    }
+
+    /// Returns a warning if the machine was busy before the run. A steady load
+    /// does not show as noise, but takes cores from contenders that use several.
     pub fn complaint(&self) -> Option<String> {
         let load = self.load_before?.one;
         let cores = self.cores;
@@ -74,7 +79,7 @@ impl Machine {
         (!idle).then(|| format!("busy before the run: load {load:.2} on {cores} cores, measure again when idle"))
     }
 
-    /// A machine nothing is known of, for tests of what is said about it.
+    /// A machine without any known fact, for tests.
     #[cfg(test)]
     pub(crate) fn unknown() -> Self {
         Self {
@@ -135,8 +140,8 @@ fn version_of(tool: &str) -> String {
     let Some(program) = spawn::find_program(tool) else {
         return "not installed".to_owned();
     };
-    let asked = spawn::output(&Argv::new([program]).arg("--version"));
-    let line = asked.ok().and_then(|(output, _)| {
+    let output = spawn::output(&Argv::new([program]).arg("--version"));
+    let line = output.ok().and_then(|(output, _)| {
         let text = String::from_utf8_lossy(&output.stdout).into_owned();
         text.lines().next().map(str::to_owned)
     });

@@ -30,7 +30,7 @@ pub struct Prepared<'a> {
 }
 
 /// What a contender is to the figure.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Deserialize, serde::Serialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Role {
     /// The least that the work can cost.

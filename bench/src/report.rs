@@ -1,7 +1,7 @@
-//! What was found, with verdicts, ready to print.
+//! The results of a run, with verdicts, ready to print.
 //!
 //! Owns the shape of the JSON. It measures nothing and decides nothing: `judge`
-//! holds targets against these numbers, `table` writes them for people.
+//! compares targets with these numbers, `table` formats them for people.
 
 use std::io;
 use std::time::Duration;
@@ -17,7 +17,7 @@ use crate::sample::{Better, Unit};
 use crate::stats::{Noise, Summary};
 use crate::target::{Statistic, Target, Verdict};
 
-/// Raised when a field changes its meaning or goes away.
+/// Raised when a field changes its meaning or is removed.
 const SCHEMA: u32 = 1;
 
 /// Everything one run found.
@@ -103,7 +103,7 @@ pub struct Judgement {
     pub target: Target,
     /// The target in words.
     pub words: String,
-    /// The number held against the bound, in the bound's terms.
+    /// The number compared with the bound, in the bound's terms.
     pub observed: Option<f64>,
     /// How it came out.
     pub verdict: Verdict,

@@ -1,8 +1,8 @@
-//! Measuring a plan: rounds, turns, and what becomes of a failure.
+//! Measures a plan: rounds, turns, and the handling of failures.
 //!
-//! Contenders of a figure take turns within each round, so that a change in the
-//! machine's mood meets all of them alike. A contender that fails is out for
-//! the rest of the figure; the others go on. Judging is left to `report`.
+//! Contenders of a figure take turns within each round, so that other load on
+//! the machine affects all of them alike. A contender that fails is out for the
+//! rest of the figure; the others continue. `report` judges the results.
 
 use std::io;
 use std::time::{Duration, Instant, SystemTime};
@@ -161,7 +161,7 @@ mod tests {
     }
 
     #[test]
-    fn a_failing_contender_is_out_and_the_others_go_on() {
+    fn a_failing_contender_is_out_and_the_others_continue() {
         let mut turns = 0;
         let fails = Prepared::new(|| {
             turns += 1;

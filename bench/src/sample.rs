@@ -6,12 +6,12 @@
 
 use std::time::{Duration, Instant};
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 use crate::error::BenchError;
 
 /// What a figure counts. Values are kept in the base unit named here.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, Serialize)]
 pub enum Unit {
     /// Time per operation, in seconds.
     #[serde(rename = "seconds")]
@@ -42,14 +42,14 @@ pub enum Better {
 pub enum Sample {
     /// One operation took this long.
     Took(Duration),
-    /// So many bytes were moved in this time.
+    /// A number of bytes was moved in this time.
     Moved {
         /// Bytes moved.
         bytes: u64,
         /// Time it took.
         took: Duration,
     },
-    /// So many operations were done in this time.
+    /// A number of operations was done in this time.
     Counted {
         /// Operations done.
         count: u64,

@@ -1,4 +1,4 @@
-//! Directories that go away with their owner.
+//! Directories that are deleted with their owner.
 //!
 //! A scratch directory may serve as the root of a container, with the host's
 //! `/usr` bound into it. Removing it must never reach through such a mount, so

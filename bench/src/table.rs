@@ -60,7 +60,7 @@ fn write_figure(figure: &FigureReport, out: &mut impl Write) -> io::Result<()> {
 
 fn conditions(figure: &FigureReport) -> String {
     let (rounds, warm_up) = (figure.rounds, figure.warm_up);
-    let few = if rounds < FEW_ROUNDS { "; with so few rounds the tail column is nearly the worst value" } else { "" };
+    let few = if rounds < FEW_ROUNDS { "; below 100 rounds the tail column is nearly the worst value" } else { "" };
     format!("{rounds} rounds, turn by turn, after {warm_up} to warm up{few}")
 }
 

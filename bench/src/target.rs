@@ -1,4 +1,4 @@
-//! What a contender is meant to reach, and whether it did.
+//! The target of a contender, and whether it was met.
 //!
 //! Owns the words of a target and the rule of judgement. It is handed finished
 //! numbers and must not look at samples: see `judge` for where they come from.
@@ -26,7 +26,7 @@ pub enum Statistic {
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "snake_case", tag = "kind")]
 pub enum Bound {
-    /// At most so many times the floor's cost.
+    /// At most a multiple of the floor's cost.
     TimesFloor {
         /// The largest ratio allowed.
         at_most: f64,
@@ -36,24 +36,24 @@ pub enum Bound {
         /// The smallest share allowed.
         at_least: f64,
     },
-    /// At least so many times as fast as another contender of the figure.
+    /// At least a multiple of the speed of another contender of the figure.
     FasterThan {
         /// The smallest factor allowed.
         at_least: f64,
         /// The other contender's name.
         than: String,
     },
-    /// At most so much longer than the floor.
+    /// At most a fixed time longer than the floor.
     FloorPlus {
         /// The longest time beyond the floor's allowed, in seconds.
         at_most: f64,
     },
-    /// At least so many per second: operations, or bytes where those are moved.
+    /// At least a number per second: operations, or bytes for a throughput.
     PerSecond {
         /// The smallest number allowed.
         at_least: f64,
     },
-    /// At most so many bytes.
+    /// At most a number of bytes.
     Bytes {
         /// The largest amount allowed.
         at_most: u64,

@@ -1,4 +1,4 @@
-//! Whose turn it is.
+//! The order of turns.
 //!
 //! Owns the order of contenders within each round, and nothing else.
 

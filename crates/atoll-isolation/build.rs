@@ -3,6 +3,9 @@
 //!
 //! Init is this same package compiled a second time: other flags (static, no unwinding, size), only the modules
 //! it needs. Cargo has no stable way to say so, hence the inner call.
+//!
+//! With the feature `bench` a second inner call builds the benchmark's baseline, so that init itself is the same program
+//! with and without that feature.
 
 use std::env;
 use std::hash::{DefaultHasher, Hasher};
@@ -18,12 +21,20 @@ fn main() {
     }
     let out = PathBuf::from(env::var_os("OUT_DIR").expect("cargo sets OUT_DIR"));
     let target = env::var("TARGET").expect("cargo sets TARGET");
+    embed(&out, &target, "atoll-init", "init-binary", "ATOLL_INIT_MARK");
+    if env::var_os("CARGO_FEATURE_BENCH").is_some() {
+        embed(&out, &target, "atoll-bench-baseline", "init-binary,bench", "ATOLL_BASELINE_MARK");
+    }
+}
+
+/// Builds a program of this package and leaves it in `out` for `carried.rs`, with its hash in an environment variable.
+fn embed(out: &Path, target: &str, program: &str, features: &str, variable: &str) {
     let dir = out.join("init");
-    build_init(&dir, &target);
-    let built = dir.join(&target).join("init").join("atoll-init");
-    let kept = out.join("atoll-init");
-    std::fs::copy(&built, &kept).expect("the inner build leaves atoll-init");
-    println!("cargo::rustc-env=ATOLL_INIT_MARK={:016x}", mark(&kept));
+    build_program(&dir, target, program, features);
+    let built = dir.join(target).join("init").join(program);
+    let copied = out.join(program);
+    std::fs::copy(&built, &copied).expect("the inner build leaves the program");
+    println!("cargo::rustc-env={variable}={:016x}", mark(&copied));
 }
 
 /// Tells one version from another.
@@ -34,13 +45,13 @@ fn mark(program: &Path) -> u64 {
 }
 
 #[expect(clippy::disallowed_methods, reason = "a build script runs cargo, no sandbox is involved")]
-fn build_init(dir: &Path, target: &str) {
+fn build_program(dir: &Path, target: &str, program: &str, features: &str) {
     let cargo = env::var_os("CARGO").expect("cargo sets CARGO");
     let manifest = PathBuf::from(env::var_os("CARGO_MANIFEST_DIR").expect("cargo sets CARGO_MANIFEST_DIR"));
     let mut command = Command::new(cargo);
     command
         .args(["build", "--quiet", "--profile", "init", "--no-default-features"])
-        .args(["--features", "init-binary", "--bin", "atoll-init", "--offline"])
+        .args(["--features", features, "--bin", program, "--offline"])
         .args(["--target", target])
         .arg("--manifest-path")
         .arg(manifest.join("Cargo.toml"))
@@ -61,5 +72,5 @@ fn build_init(dir: &Path, target: &str) {
     }
     command.env("CARGO_ENCODED_RUSTFLAGS", "-Ctarget-feature=+crt-static\x1f-Crelocation-model=static");
     let status = command.status().expect("cargo can be run");
-    assert!(status.success(), "building atoll-init failed");
+    assert!(status.success(), "building {program} failed");
 }

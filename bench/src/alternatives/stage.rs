@@ -1,4 +1,4 @@
-//! A place where crun agrees to work.
+//! A mount namespace in which crun runs.
 //!
 //! crun refuses to run while the cgroup v2 tree of a hybrid machine holds a
 //! controller ("drop all controllers from cgroupv2"), and taking that controller
@@ -52,7 +52,7 @@ impl Stage {
             return Ok(work());
         };
         let (result, answer) = mpsc::sync_channel(1);
-        // A result nobody waits for any more may be lost.
+        // The receiver may have been dropped: the result is then unused.
         let job: Job = Box::new(move || drop(result.send(work())));
         jobs.send(job).map_err(|_| gone())?;
         answer.recv().map_err(|_| gone())

@@ -52,7 +52,7 @@ machine: 0 cores, unknown, linux unknown
 load:    unknown before, unknown after
 
 one command
-  8 rounds, turn by turn, after 0 to warm up; with so few rounds the tail column is nearly the worst value
+  8 rounds, turn by turn, after 0 to warm up; below 100 rounds the tail column is nearly the worst value
   contender    role             p50      p99      min     mean  spread  p50 × floor  min × floor
   posix_spawn  floor        10.0 ms  10.0 ms  10.0 ms  10.0 ms     0 %         1.00         1.00
   atoll        subject      12.0 ms  12.0 ms  12.0 ms  12.0 ms     0 %         1.20         1.20

@@ -22,6 +22,13 @@ pub static INIT: Carried = Carried::new(
     include_bytes!(concat!(env!("OUT_DIR"), "/atoll-init")),
 );
 
+/// The program of [`crate::bench_baseline`].
+#[cfg(feature = "bench")]
+pub(crate) static BASELINE: Carried = Carried::new(
+    concat!("atoll-bench-baseline-", env!("ATOLL_BASELINE_MARK")),
+    include_bytes!(concat!(env!("OUT_DIR"), "/atoll-bench-baseline")),
+);
+
 /// One of them.
 #[derive(Debug)]
 pub struct Carried {

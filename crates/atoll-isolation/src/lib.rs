@@ -4,13 +4,14 @@
 //! Synchronous, no async runtime, no logging: much of this runs as PID 1. Failures are values that name the step.
 //! Knows nothing of sessions, HTTP or JSON. The only crate with `unsafe`, all of it below [`sys`].
 
+#[cfg(feature = "bench")]
+pub mod bench_baseline;
 pub mod blocked;
 #[cfg(feature = "embed")]
 pub mod carried;
 pub mod cgroup;
 mod channel;
 pub mod egress;
-pub mod floor;
 mod init;
 mod keeper;
 mod launch;

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use crate::{floor, init, keeper};
+use crate::{init, keeper};
 
 /// The descriptor that the launcher leaves open for the role's socket.
 pub const SOCKET: i32 = 3;
@@ -12,7 +12,6 @@ pub fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         None => init::run(),
         Some("keeper") => keeper::run(),
-        Some("floor") => floor::run(),
         Some(_) => ExitCode::FAILURE,
     }
 }

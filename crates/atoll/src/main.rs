@@ -77,7 +77,6 @@ enum Command {
     Config(commands::config::Arguments),
     Completions(commands::completions::Arguments),
     Doctor(commands::doctor::Arguments),
-    Bench(commands::bench::Arguments),
 }
 
 fn main() -> ExitCode {
@@ -125,6 +124,5 @@ fn main() -> ExitCode {
         Command::Mcp(arguments) => commands::mcp::run(*arguments),
         Command::Token(arguments) => commands::token::run(arguments),
         Command::Doctor(arguments) => commands::doctor::run(&arguments),
-        Command::Bench(arguments) => commands::bench::run(&arguments),
     }
 }

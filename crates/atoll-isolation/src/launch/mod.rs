@@ -63,7 +63,13 @@ impl Launcher {
     /// Prepares the executable.
     #[cfg(feature = "embed")]
     pub fn new() -> Result<Self, LaunchError> {
-        let program = carried::INIT.file().and_then(|program| fd::duplicate_above(program, clone::FREE));
+        Self::of(&carried::INIT)
+    }
+
+    /// Prepares one of the embedded executables.
+    #[cfg(feature = "embed")]
+    pub(crate) fn of(program: &carried::Carried) -> Result<Self, LaunchError> {
+        let program = program.file().and_then(|program| fd::duplicate_above(program, clone::FREE));
         let program = program.map_err(|error| LaunchError::new("prepare the init program", error))?;
         let dumpable =
             identity::is_dumpable().map_err(|error| LaunchError::new("ask whether it is dumpable", error))?;

@@ -1,7 +1,6 @@
 //! One module per subcommand.
 
 pub(crate) mod agent;
-pub(crate) mod bench;
 pub(crate) mod cat;
 pub(crate) mod completions;
 pub(crate) mod config;

@@ -1,4 +1,4 @@
-//! What a session costs: a command in it, making it, much output through it, and keeping it.
+//! Session figures: a command, creation, bulk output, and memory of an idle session.
 
 use std::time::Instant;
 
@@ -7,18 +7,18 @@ use atoll_bench::{Argv, BenchError, Contender, Figure, Prepared, Sample, Target,
 use atoll_runtime::{Command, Error, Sandbox, Session, SessionSpec};
 use tokio::runtime::Runtime;
 
-use super::{resident, succeeded};
+use super::{resident_bytes, succeeded};
 
-/// Commands in a row: one alone takes too little time to be measured well, and mostly shows what ran before it.
+/// Commands per sample: a single one is too short to measure, and depends mostly on what ran before it.
 const COMMANDS: u32 = 10;
 
-/// Output in the stream figure.
+/// Size of the output in the output figure.
 const OUTPUT_BYTES: u64 = 100 * 1024 * 1024;
 
-/// Sessions that are kept at once in the memory figure.
-const KEPT: usize = 32;
+/// Concurrent sessions in the memory figure.
+const IDLE: usize = 32;
 
-/// A command that does nothing, beside a bash that does nothing.
+/// Runs `true` in a session; the floor spawns `bash -c true`.
 pub(super) fn exec<'a>(sandbox: &'a Sandbox, runtime: &'a Runtime, rounds: usize) -> Result<Figure<'a>, BenchError> {
     let session = create(sandbox, runtime)?;
     let subject = move || {
@@ -42,12 +42,16 @@ pub(super) fn exec<'a>(sandbox: &'a Sandbox, runtime: &'a Runtime, rounds: usize
         ))
 }
 
-/// A new session until it takes commands, beside a bash until it has run its first.
-pub(super) fn making<'a>(sandbox: &'a Sandbox, runtime: &'a Runtime, rounds: usize) -> Result<Figure<'a>, BenchError> {
+/// Creates a session; the floor spawns bash and waits for its first byte of output.
+pub(super) fn creation<'a>(
+    sandbox: &'a Sandbox,
+    runtime: &'a Runtime,
+    rounds: usize,
+) -> Result<Figure<'a>, BenchError> {
     let other = create(sandbox, runtime)?;
     let subject = move || {
-        // Held, so that there are sessions: a sandbox that has some keeps a spare shell.
-        let _held = &other;
+        // The closure owns another session, because a sandbox with sessions keeps a pre-warmed shell.
+        let _owned = &other;
         let started = Instant::now();
         let session = create(sandbox, runtime)?;
         let took = started.elapsed();
@@ -62,13 +66,13 @@ pub(super) fn making<'a>(sandbox: &'a Sandbox, runtime: &'a Runtime, rounds: usi
         .with(
             Contender::subject(
                 "atoll session create",
-                Ok(Prepared::new(subject).note("atoll: beside another session, so with a spare shell at hand")),
+                Ok(Prepared::new(subject).note("atoll: beside another session, so with a pre-warmed shell")),
             )
             .target(Target::at_most_times_floor(1.3)),
         ))
 }
 
-/// Much output of one command.
+/// Reads bulk output of a command in a session; the floor reads a pipe.
 pub(super) fn output<'a>(sandbox: &'a Sandbox, runtime: &'a Runtime, rounds: usize) -> Result<Figure<'a>, BenchError> {
     let session = create(sandbox, runtime)?;
     let subject = move || {
@@ -78,7 +82,7 @@ pub(super) fn output<'a>(sandbox: &'a Sandbox, runtime: &'a Runtime, rounds: usi
         let took = started.elapsed();
         sandbox.remove_process(&output.id).map_err(BenchError::contender)?;
         if output.cursor != OUTPUT_BYTES {
-            return Err(BenchError::contender(format!("only {} bytes came", output.cursor)));
+            return Err(BenchError::contender(format!("read {} of {OUTPUT_BYTES} bytes", output.cursor)));
         }
         Ok(Sample::Moved { bytes: OUTPUT_BYTES, took })
     };
@@ -92,13 +96,13 @@ pub(super) fn output<'a>(sandbox: &'a Sandbox, runtime: &'a Runtime, rounds: usi
         ))
 }
 
-/// What an idle session takes beyond what any bash does: in this process, and in its own.
+/// Memory of an idle session beyond that of a plain bash: in this process and in the session's bash.
 pub(super) fn memory<'a>(sandbox: &'a Sandbox, runtime: &'a Runtime) -> Figure<'a> {
     let subject = move || {
-        let before = resident()?;
-        let sessions = (0..KEPT).map(|_| create(sandbox, runtime)).collect::<Result<Vec<_>, _>>()?;
-        let kept = i64::try_from(KEPT).map_err(BenchError::contender)?;
-        let here = (resident()? - before) / kept;
+        let before = resident_bytes()?;
+        let sessions = (0..IDLE).map(|_| create(sandbox, runtime)).collect::<Result<Vec<_>, _>>()?;
+        let count = i64::try_from(IDLE).map_err(BenchError::contender)?;
+        let here = (resident_bytes()? - before) / count;
         let there = runtime.block_on(own_memory(sandbox, &sessions[0])).map_err(BenchError::contender)?;
         for session in sessions {
             runtime.block_on(session.delete()).map_err(BenchError::contender)?;
@@ -111,7 +115,7 @@ pub(super) fn memory<'a>(sandbox: &'a Sandbox, runtime: &'a Runtime) -> Figure<'
         .with(Contender::subject("atoll session", Ok(Prepared::new(subject))).target(Target::at_most_bytes(100 * 1024)))
 }
 
-/// How much more a session's bash has for itself alone than one that was just started.
+/// Returns how much more private memory a session's bash has than one that was just started, in bytes.
 async fn own_memory(sandbox: &Sandbox, session: &Session) -> Result<i64, Error> {
     const LOOK: &str =
         "while read -r name size _; do [ $name = Private_Dirty: ] && echo $size; done </proc/$$/smaps_rollup";

@@ -1,4 +1,4 @@
-//! Files through the server, beside the least that the same work can take.
+//! File figures: each compares the server with the plainest way to do the same work.
 
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -8,47 +8,47 @@ use std::time::Instant;
 use atoll_bench::floors::spawn_with_pipes;
 use atoll_bench::{Argv, BenchError, Contender, Figure, Prepared, Sample, Target, Unit};
 
-use super::STANDING;
+use super::SHARED;
 use super::figures::{Figures, inside};
 
-/// A small file.
+/// Size of a small file.
 const SMALL: usize = 1024;
 
-/// A large one.
+/// Size of a large file.
 const LARGE: u64 = 1024 * 1024 * 1024;
 
 /// Files in the large directory.
 const MANY: u32 = 100_000;
 
-/// How the last line of a stream begins.
+/// Prefix of the last line of a stream.
 const END: &[u8] = b"{\"end\":";
 
-/// What is moved at a time.
+/// Buffer size of raw copies.
 const PIECE: usize = 256 * 1024;
 
 impl<'a> Figures<'a> {
-    /// 1 KB written, beside a request that asks for next to nothing.
-    pub(crate) fn write_small(&self, name: &str) -> Result<Figure<'a>, BenchError> {
-        let (runtime, mut wire) = (self.runtime, self.wire()?);
+    /// Writes 1 KiB; the floor is a request with an empty answer.
+    pub(super) fn write_small(&self, name: &str) -> Result<Figure<'a>, BenchError> {
+        let (runtime, mut connection) = (self.runtime, self.connect()?);
         let body = "x".repeat(SMALL);
         let path = inside("files/content?path=small");
-        let write = move || Sample::time(|| runtime.block_on(wire.ask("PUT", &path, &body)));
+        let write = move || Sample::time(|| runtime.block_on(connection.request("PUT", &path, &body)));
         self.beside_empty(name, Prepared::new(write))
     }
 
-    /// 1 KB read.
-    pub(crate) fn read_small(&self, name: &str) -> Result<Figure<'a>, BenchError> {
-        let (runtime, mut wire) = (self.runtime, self.wire()?);
+    /// Reads 1 KiB; the floor is a request with an empty answer.
+    pub(super) fn read_small(&self, name: &str) -> Result<Figure<'a>, BenchError> {
+        let (runtime, mut connection) = (self.runtime, self.connect()?);
         let path = inside("files/content?path=small-read");
-        runtime.block_on(wire.ask("PUT", &path, &"x".repeat(SMALL)))?;
-        let read = move || Sample::time(|| runtime.block_on(wire.ask("GET", &path, "")));
+        runtime.block_on(connection.request("PUT", &path, &"x".repeat(SMALL)))?;
+        let read = move || Sample::time(|| runtime.block_on(connection.request("GET", &path, "")));
         self.beside_empty(name, Prepared::new(read))
     }
 
     fn beside_empty(&self, name: &str, subject: Prepared<'a>) -> Result<Figure<'a>, BenchError> {
-        let (runtime, mut wire) = (self.runtime, self.wire()?);
+        let (runtime, mut connection) = (self.runtime, self.connect()?);
         let path = inside("sessions");
-        let empty = move || Sample::time(|| runtime.block_on(wire.ask("GET", &path, "")));
+        let empty = move || Sample::time(|| runtime.block_on(connection.request("GET", &path, "")));
         Ok(Figure::new(name, Unit::Latency)
             .rounds(self.rounds)
             .warm_up(10)
@@ -56,22 +56,22 @@ impl<'a> Figures<'a> {
             .with(Contender::subject("the server", Ok(subject)).target(Target::at_most_times_floor(3.0))))
     }
 
-    /// 1 GB in, beside the same bytes over a loopback connection into a file of the same disk.
-    pub(crate) fn upload(&self, name: &str) -> Result<Figure<'a>, BenchError> {
-        let (runtime, mut wire) = (self.runtime, self.wire()?);
+    /// Uploads 1 GiB; the floor sends the same bytes over loopback into a file on the same disk.
+    pub(super) fn upload(&self, name: &str) -> Result<Figure<'a>, BenchError> {
+        let (runtime, mut connection) = (self.runtime, self.connect()?);
         let path = inside("files/content?path=large");
-        let server = move || moved(|| runtime.block_on(wire.upload(&path, LARGE)));
+        let server = move || moved(|| runtime.block_on(connection.upload(&path, LARGE)));
         let file = self.home_file("raw-in");
         let raw = move || moved(|| raw_copy(None, Some(&file)));
         Ok(self.beside_raw(name, raw, server))
     }
 
-    /// 1 GB out, beside a file of the same disk over a loopback connection.
-    pub(crate) fn download(&self, name: &str) -> Result<Figure<'a>, BenchError> {
-        let (runtime, mut wire) = (self.runtime, self.wire()?);
+    /// Downloads 1 GiB; the floor sends a file from the same disk over loopback.
+    pub(super) fn download(&self, name: &str) -> Result<Figure<'a>, BenchError> {
+        let (runtime, mut connection) = (self.runtime, self.connect()?);
         let path = inside("files/content?path=large-out");
-        runtime.block_on(wire.upload(&path, LARGE))?;
-        let server = move || moved(|| runtime.block_on(wire.download(&path)).map(drop));
+        runtime.block_on(connection.upload(&path, LARGE))?;
+        let server = move || moved(|| runtime.block_on(connection.download(&path)).map(drop));
         let file = self.home_file("raw-out");
         raw_copy(None, Some(&file))?;
         let raw = move || moved(|| raw_copy(Some(&file), None));
@@ -94,19 +94,19 @@ impl<'a> Figures<'a> {
             )
     }
 
-    /// A directory of 100,000 files, beside reading it and looking at each.
-    pub(crate) fn list_many(&self, name: &str) -> Result<Figure<'a>, BenchError> {
-        let (runtime, mut wire) = (self.runtime, self.wire()?);
+    /// Lists a directory of 100,000 files; the floor reads the directory and stats each entry.
+    pub(super) fn list_many(&self, name: &str) -> Result<Figure<'a>, BenchError> {
+        let (runtime, mut connection) = (self.runtime, self.connect()?);
         let make = format!("mkdir -p many && cd many && seq {MANY} | xargs touch");
         let body = serde_json::json!({ "command": make }).to_string();
-        runtime.block_on(wire.ask("POST", &inside("exec"), &body))?;
+        runtime.block_on(connection.request("POST", &inside("exec"), &body))?;
         let raw = self.home_file("many");
         std::fs::create_dir_all(&raw).map_err(BenchError::contender)?;
         for number in 1..=MANY {
             std::fs::write(raw.join(number.to_string()), "").map_err(BenchError::contender)?;
         }
         let path = inside("files/list?path=many");
-        let list = move || Sample::time(|| runtime.block_on(wire.lines_until("GET", &path, "", END)));
+        let list = move || Sample::time(|| runtime.block_on(connection.lines_until("GET", &path, "", END)));
         let look = move || Sample::time(|| look_at_all(&raw));
         Ok(Figure::new(name, Unit::Latency)
             .rounds((self.rounds / 20).max(5))
@@ -115,19 +115,19 @@ impl<'a> Figures<'a> {
             .with(Contender::subject("the server", Ok(Prepared::new(list))).target(Target::at_most_times_floor(1.5))))
     }
 
-    /// A tree of a gigabyte in 1024 files is searched, beside ripgrep itself on the same tree.
-    pub(crate) fn search(&self, name: &str) -> Result<Figure<'a>, BenchError> {
-        let (runtime, mut wire) = (self.runtime, self.wire()?);
+    /// Searches 1 GiB in 1,024 files; the floor is ripgrep on the same tree.
+    pub(super) fn search(&self, name: &str) -> Result<Figure<'a>, BenchError> {
+        let (runtime, mut connection) = (self.runtime, self.connect()?);
         let make = "seq 143000 > base && for d in $(seq 32); do mkdir -p tree/$d; for f in $(seq 32); do \
                     { cat base; echo needle $d $f; } > tree/$d/$f; done; done";
         let body = serde_json::json!({ "command": make }).to_string();
-        runtime.block_on(wire.ask("POST", &inside("exec"), &body))?;
-        let tree = self.home_file("state/server/sandboxes").join(STANDING).join("storage/disk/workspace/tree");
-        // Debian has it in the package ripgrep.
+        runtime.block_on(connection.request("POST", &inside("exec"), &body))?;
+        let tree = self.home_file("state/server/sandboxes").join(SHARED).join("storage/disk/workspace/tree");
+        // Debian's package is `ripgrep`.
         let rg = spawn_with_pipes(Argv::new(["rg", "--line-number", "needle"]).arg(tree));
         let path = inside("files/search");
         let body = serde_json::json!({ "path": "tree", "pattern": "needle" }).to_string();
-        let search = move || Sample::time(|| runtime.block_on(wire.lines_until("POST", &path, &body, END)));
+        let search = move || Sample::time(|| runtime.block_on(connection.lines_until("POST", &path, &body, END)));
         Ok(Figure::new(name, Unit::Latency)
             .rounds((self.rounds / 20).max(5))
             .warm_up(1)
@@ -135,7 +135,7 @@ impl<'a> Figures<'a> {
             .with(Contender::subject("the server", Ok(Prepared::new(search))).target(Target::at_most_times_floor(1.3))))
     }
 
-    /// Below the server's home: gone with it.
+    /// Returns a path below the server's home, which is deleted with the server.
     fn home_file(&self, name: &str) -> PathBuf {
         self.server.home.join(name)
     }
@@ -156,7 +156,7 @@ fn look_at_all(directory: &Path) -> Result<u64, BenchError> {
     Ok(bytes)
 }
 
-/// A connection over loopback: from a file, or from memory, into a file, or into nothing.
+/// Copies over loopback, from a file or from memory, into a file or nowhere.
 fn raw_copy(from: Option<&Path>, to: Option<&Path>) -> Result<(), BenchError> {
     let listener = TcpListener::bind("127.0.0.1:0").map_err(BenchError::contender)?;
     let address = listener.local_addr().map_err(BenchError::contender)?;
@@ -174,7 +174,7 @@ fn raw_copy(from: Option<&Path>, to: Option<&Path>) -> Result<(), BenchError> {
             file.write_all(&buffer[..count]).map_err(BenchError::contender)?;
         }
     }
-    let sent = sender.join().map_err(|_| BenchError::contender("the sender fell over"))?;
+    let sent = sender.join().map_err(|_| BenchError::contender("the sending thread panicked"))?;
     sent.map_err(BenchError::contender)
 }
 

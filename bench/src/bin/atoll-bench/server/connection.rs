@@ -1,4 +1,4 @@
-//! The least client there is: one connection that is kept, a request written at once, an answer read to its end.
+//! A minimal HTTP/1.1 client over one persistent connection, so that a figure measures the server and not its client.
 
 use std::net::SocketAddr;
 use std::time::{Duration, Instant};
@@ -7,14 +7,15 @@ use atoll_bench::BenchError;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 
-/// Room for a head with a small answer; a larger one makes it grow.
+/// Initial size of the read buffer: fits the head and a small body.
 const ROOM: usize = 64 * 1024;
 
-/// A server closes a connection on which nothing is asked for 10 s; figures wait for their turn longer than that.
+/// Age at which a connection is replaced. The server closes a connection that is idle for 10 s, and contenders can wait
+/// longer than that for their turn.
 const FRESH_FOR: Duration = Duration::from_secs(5);
 
-/// A connection to a server.
-pub(super) struct Wire {
+/// A persistent connection to a server, with its token.
+pub(super) struct Connection {
     address: SocketAddr,
     stream: TcpStream,
     used: Instant,
@@ -22,14 +23,14 @@ pub(super) struct Wire {
     read: Vec<u8>,
 }
 
-impl Wire {
+impl Connection {
     pub(super) async fn open(address: SocketAddr, token: &str) -> Result<Self, BenchError> {
         let stream = connect(address).await?;
         Ok(Self { address, stream, used: Instant::now(), token: token.to_owned(), read: Vec::with_capacity(ROOM) })
     }
 
-    /// The body of the answer. Anything but a success is an error.
-    pub(super) async fn ask(&mut self, method: &str, path: &str, body: &str) -> Result<String, BenchError> {
+    /// Sends a request and returns the response's body. A status other than 200, 201 or 204 is an error.
+    pub(super) async fn request(&mut self, method: &str, path: &str, body: &str) -> Result<String, BenchError> {
         self.send(method, path, "application/json", body).await?;
         let (head, length) = self.head().await?;
         let length = length.unwrap_or(0);
@@ -45,12 +46,12 @@ impl Wire {
         }
     }
 
-    /// Reads an answer of unknown length until `last` has come; how many bytes there were.
+    /// Reads a body of unknown length until `last` arrives. Returns the number of bytes read.
     pub(super) async fn stream_until(&mut self, path: &str, accept: &str, last: &[u8]) -> Result<u64, BenchError> {
         self.until("GET", path, accept, "", last).await
     }
 
-    /// The same for lines of JSON.
+    /// Like [`Self::stream_until`], for newline-delimited JSON.
     pub(super) async fn lines_until(
         &mut self,
         method: &str,
@@ -74,7 +75,7 @@ impl Wire {
         self.read.drain(..head);
         let mut read = 0;
         while memchr::memmem::find(&self.read, last).is_none() {
-            // What may be the beginning of the last words is looked at again.
+            // The end of the buffer may hold the beginning of `last`.
             let gone = self.read.len() - self.read.len().min(last.len() - 1);
             self.read.drain(..gone);
             read += gone as u64;
@@ -83,7 +84,7 @@ impl Wire {
         Ok(read + self.read.len() as u64)
     }
 
-    /// Sends so many bytes, and reads the answer.
+    /// Uploads `total` bytes and reads the response.
     pub(super) async fn upload(&mut self, path: &str, total: u64) -> Result<(), BenchError> {
         self.send_head("PUT", path, "application/json", total).await?;
         let piece = vec![b'x'; 4 * ROOM];
@@ -102,7 +103,7 @@ impl Wire {
         if status.ends_with("200") || status.ends_with("201") { Ok(()) } else { Err(BenchError::contender(status)) }
     }
 
-    /// Reads an answer and throws it away; how many bytes there were.
+    /// Reads and discards a body. Returns the number of bytes read.
     pub(super) async fn download(&mut self, path: &str) -> Result<u64, BenchError> {
         self.send("GET", path, "*/*", "").await?;
         let (head, length) = self.head().await?;
@@ -112,7 +113,7 @@ impl Wire {
         while read < length {
             let count = self.stream.read(&mut buffer).await.map_err(BenchError::contender)?;
             if count == 0 {
-                return Err(BenchError::contender("the server hung up"));
+                return Err(BenchError::contender("the server closed the connection"));
             }
             read += count;
         }
@@ -150,7 +151,7 @@ impl Wire {
         )
     }
 
-    /// Where the head ends, and how long the body will be if that is told.
+    /// Returns the offset of the body, and the content length if the head has one.
     async fn head(&mut self) -> Result<(usize, Option<usize>), BenchError> {
         loop {
             if let Some(at) = self.read.windows(4).position(|window| window == b"\r\n\r\n") {
@@ -167,7 +168,7 @@ impl Wire {
             self.read.reserve(4 * ROOM);
         }
         let read = self.stream.read_buf(&mut self.read).await.map_err(BenchError::contender)?;
-        if read == 0 { Err(BenchError::contender("the server hung up")) } else { Ok(()) }
+        if read == 0 { Err(BenchError::contender("the server closed the connection")) } else { Ok(()) }
     }
 }
 

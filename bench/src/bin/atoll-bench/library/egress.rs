@@ -1,7 +1,7 @@
-//! The way out: what it adds to a connection, and what it leaves of a bulk transfer.
+//! Egress figures: the time that egress rules add to a connection, and the throughput that they leave.
 //!
-//! The connection is made inside by init and used here, so that both contenders are the same program; the way to init and
-//! back counts against us.
+//! Init opens the connection inside the sandbox and passes it to this process, so that both contenders are the same
+//! program. The message to init and back counts as Atoll's time.
 
 use std::io::{Read, Write};
 use std::net::{IpAddr, Ipv4Addr, Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -12,18 +12,20 @@ use atoll_protocol::{EgressProtocol, EgressRule, NetworkPolicy};
 use atoll_runtime::{Command, Host, Sandbox, SandboxOptions};
 use tokio::runtime::Runtime;
 
-/// What is moved at a time, and in pieces of what size.
+/// Bytes per sample.
 const BULK_BYTES: u64 = 256 * 1024 * 1024;
+/// Size of one read or write.
 const PIECE: usize = 256 * 1024;
 
-/// The name by which the server outside is known.
+/// Host name of the server outside, as the rules and the sandbox know it.
 const NAME: &str = "bench.test";
 
-/// A sandbox with one way out, to a server here. It ends with the process.
+/// A sandbox whose rules allow one destination: a server in this process.
 struct World {
     sandbox: Sandbox,
-    /// The server, and what stands for it inside.
+    /// The server's address.
     direct: SocketAddr,
+    /// The address that stands for the server inside the sandbox.
     inside: SocketAddr,
 }
 
@@ -43,11 +45,12 @@ impl World {
         let options = SandboxOptions { network: Some(network), ..SandboxOptions::default() };
         let made = runtime.block_on(async {
             let sandbox = host.create(options).await?;
-            let told = sandbox.exec(Command::argv(["getent", "ahostsv4", NAME])).await?;
-            Ok::<_, atoll_runtime::Error>((sandbox, String::from_utf8_lossy(&told.stdout.head).into_owned()))
+            let resolved = sandbox.exec(Command::argv(["getent", "ahostsv4", NAME])).await?;
+            Ok::<_, atoll_runtime::Error>((sandbox, String::from_utf8_lossy(&resolved.stdout.head).into_owned()))
         });
-        let (sandbox, told) = made.map_err(BenchError::contender)?;
-        let ip: IpAddr = told.split_whitespace().next().unwrap_or_default().parse().map_err(BenchError::contender)?;
+        let (sandbox, resolved) = made.map_err(BenchError::contender)?;
+        let ip: IpAddr =
+            resolved.split_whitespace().next().unwrap_or_default().parse().map_err(BenchError::contender)?;
         Ok(Self { sandbox, direct, inside: (ip, direct.port()).into() })
     }
 
@@ -58,7 +61,8 @@ impl World {
     }
 }
 
-/// Takes everything that is said, and then says a byte. A single byte is answered at once.
+/// Starts a server that reads to the end of each connection and then sends a byte. It responds to a single byte at
+/// once.
 fn serve() -> std::io::Result<SocketAddr> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0))?;
     let address = listener.local_addr()?;
@@ -78,9 +82,9 @@ fn serve() -> std::io::Result<SocketAddr> {
     Ok(address)
 }
 
-fn ask(mut stream: TcpStream) -> Result<(), BenchError> {
-    let asked = stream.write_all(&[1]).and_then(|()| stream.read_exact(&mut [0]));
-    asked.map_err(BenchError::contender)
+fn exchange(mut stream: TcpStream) -> Result<(), BenchError> {
+    let exchanged = stream.write_all(&[1]).and_then(|()| stream.read_exact(&mut [0]));
+    exchanged.map_err(BenchError::contender)
 }
 
 fn send(mut stream: TcpStream) -> Result<(), BenchError> {
@@ -97,12 +101,12 @@ fn send(mut stream: TcpStream) -> Result<(), BenchError> {
     sent.map_err(BenchError::contender)
 }
 
-/// From nothing to the first byte back.
+/// Connects, sends a byte and receives one; the floor does the same over loopback.
 pub(super) fn connect<'a>(host: &Host, runtime: &'a Runtime, rounds: usize) -> Result<Figure<'a>, BenchError> {
     let world = World::new(host, runtime)?;
     let direct = world.direct;
-    let floor = move || Sample::time(|| TcpStream::connect(direct).map_err(BenchError::contender).and_then(ask));
-    let subject = move || Sample::time(|| world.dial(runtime).and_then(ask));
+    let floor = move || Sample::time(|| TcpStream::connect(direct).map_err(BenchError::contender).and_then(exchange));
+    let subject = move || Sample::time(|| world.dial(runtime).and_then(exchange));
     Ok(Figure::new("egress: connect and a byte back", Unit::Latency)
         .rounds(rounds)
         .warm_up(5)
@@ -113,7 +117,7 @@ pub(super) fn connect<'a>(host: &Host, runtime: &'a Runtime, rounds: usize) -> R
         ))
 }
 
-/// Much, one way.
+/// Sends bulk data; the floor does the same over loopback.
 pub(super) fn bulk<'a>(host: &Host, runtime: &'a Runtime, rounds: usize) -> Result<Figure<'a>, BenchError> {
     let world = World::new(host, runtime)?;
     let direct = world.direct;

@@ -1,4 +1,4 @@
-//! What a key costs: from typing it into a terminal until its echo is seen by a viewer.
+//! Terminal figure: the time from a key press until a viewer receives its echo.
 
 use std::time::Instant;
 
@@ -9,15 +9,15 @@ use atoll_runtime::{
 use bytes::Bytes;
 use tokio::runtime::Runtime;
 
-/// Keys in a row: one alone takes too little time to be measured well.
+/// Keys per sample: a single one is too short to measure.
 const KEYS: u32 = 50;
 
-/// The figure. `cat` echoes on both sides, so that a program takes part, as it does when somebody types.
+/// Builds the figure. `cat` echoes for both contenders, so that a program takes part, as in interactive use.
 pub(super) fn figure<'a>(sandbox: &Sandbox, runtime: &'a Runtime, rounds: usize) -> Result<Figure<'a>, BenchError> {
-    let mut seat = runtime.block_on(Seat::new(sandbox)).map_err(BenchError::contender)?;
+    let mut echo = runtime.block_on(Echo::new(sandbox)).map_err(BenchError::contender)?;
     let subject = move || {
         let started = Instant::now();
-        runtime.block_on(seat.type_keys()).map_err(BenchError::contender)?;
+        runtime.block_on(echo.type_keys()).map_err(BenchError::contender)?;
         Ok(Sample::Took(started.elapsed() / KEYS))
     };
     Ok(Figure::new("terminal: key to echo", Unit::Latency)
@@ -29,12 +29,13 @@ pub(super) fn figure<'a>(sandbox: &Sandbox, runtime: &'a Runtime, rounds: usize)
         ))
 }
 
-struct Seat {
+/// A terminal that runs `cat`, and its viewer.
+struct Echo {
     terminal: Terminal,
     viewer: Viewer,
 }
 
-impl Seat {
+impl Echo {
     async fn new(sandbox: &Sandbox) -> Result<Self, Error> {
         let cat = Invocation::Shell("stty raw -echo; echo ready; exec cat".into());
         let terminal = sandbox.open_terminal(TerminalSpec::new(cat)).await?;
@@ -45,7 +46,8 @@ impl Seat {
 
     async fn type_keys(&mut self) -> Result<(), Error> {
         for _ in 0..KEYS {
-            let (typed, echoed) = tokio::join!(self.terminal.write(Bytes::from_static(b"k")), echo(&mut self.viewer));
+            let (typed, echoed) =
+                tokio::join!(self.terminal.write(Bytes::from_static(b"k")), next_echo(&mut self.viewer));
             typed?;
             echoed?;
         }
@@ -53,12 +55,12 @@ impl Seat {
     }
 }
 
-async fn echo(viewer: &mut Viewer) -> Result<(), Error> {
+async fn next_echo(viewer: &mut Viewer) -> Result<(), Error> {
     loop {
         match viewer.next().await {
             Some(TerminalEvent::Output { bytes, .. }) if &bytes[..] == b"k" => return Ok(()),
             Some(TerminalEvent::Resized(_)) => {}
-            other => return Err(Error::Internal { what: format!("no echo, but {other:?}") }),
+            other => return Err(Error::Internal { what: format!("expected the key's echo, got {other:?}") }),
         }
     }
 }

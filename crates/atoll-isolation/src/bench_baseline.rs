@@ -1,7 +1,8 @@
-//! The floor of making a sandbox: the same clone3, the same plan, one program, and nothing of Atoll around it.
+//! The benchmark's baseline for creating a sandbox: the same clone3, the same plan and one program, without the rest of
+//! Atoll. It measures the kernel's share of the time.
 //!
-//! For the benchmark only: it tells what the kernel itself costs on this machine, at this moment. The work is done by a
-//! small single-threaded program (a role of the init executable), as somebody would write it by hand.
+//! Compiled only with the feature `bench`, which `atoll-bench` enables and the product does not. A small single-threaded
+//! program of its own does the work, so that the init program has no code of the benchmark in any build.
 
 use std::io;
 use std::os::fd::OwnedFd;
@@ -9,9 +10,13 @@ use std::path::Path;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
+#[cfg(feature = "embed")]
+use crate::carried::BASELINE;
 use crate::channel::Channel;
 use crate::init::apply;
-use crate::launch::{self, LaunchError, Launcher, clone};
+#[cfg(feature = "embed")]
+use crate::launch::Launcher;
+use crate::launch::{self, LaunchError, clone};
 use crate::plan::{Plan, Source};
 use crate::program::SOCKET;
 use crate::spec::IdMap;
@@ -19,7 +24,7 @@ use crate::sys::process::{self, Cloned, StringArray};
 use crate::sys::{c_string, fd, identity};
 use crate::wire;
 
-/// One measurement: make it, run the program, wait for its end.
+/// One measurement: make the sandbox, run the program, wait for its exit.
 #[derive(Debug, PartialEq, Eq)]
 struct Order {
     namespaces: u64,
@@ -31,24 +36,25 @@ struct Order {
 }
 wire!(struct Order { namespaces, base, count, sources, steps, argv });
 
-/// A running floor program.
+/// A running baseline program. Dropping it ends the program.
 #[derive(Debug)]
-pub struct Floor {
+pub struct Baseline {
     channel: Channel,
 }
 
-impl Floor {
-    /// Starts it.
-    pub fn start(launcher: &Launcher) -> Result<Self, LaunchError> {
-        launcher.role("floor").map(|channel| Self { channel })
+impl Baseline {
+    /// Starts the program.
+    #[cfg(feature = "embed")]
+    pub fn start() -> Result<Self, LaunchError> {
+        Launcher::of(&BASELINE)?.role("baseline").map(|channel| Self { channel })
     }
 
-    /// Makes what `plan` describes in `storage`, runs `argv` in it, waits for its end. Returns how long that took.
-    /// Only for privileged plans.
+    /// Makes the sandbox that `plan` describes in `storage`, runs `argv` in it and waits for its exit. Returns the time that
+    /// this took. Works for privileged plans only.
     pub fn measure(&mut self, plan: &Plan, storage: &Path, argv: &[&str]) -> Result<Duration, LaunchError> {
-        let failed = |error| LaunchError::new("measure the floor", error);
+        let failed = |error| LaunchError::new("measure the baseline", error);
         let Some(IdMap::Range { base, count }) = plan.ids else {
-            return Err(failed(io::Error::other("the floor is measured as root only")));
+            return Err(failed(io::Error::other("the baseline is measured as root only")));
         };
         launch::make_storage(plan, storage)?;
         let order = Order {
@@ -56,20 +62,21 @@ impl Floor {
             base,
             count,
             sources: plan.sources.iter().map(|tree| (tree.path.clone(), tree.read_only, tree.idmapped)).collect(),
-            steps: [plan.steps.clone(), plan.closing("floor")].concat(),
+            steps: [plan.steps.clone(), plan.closing("baseline")].concat(),
             argv: argv.iter().map(|word| word.as_bytes().to_vec()).collect(),
         };
         let started = Instant::now();
         self.channel.send(&order, &[]).map_err(failed)?;
         match self.channel.receive::<i32>().map_err(failed)? {
             Some((0, _)) => Ok(started.elapsed()),
-            Some((status, _)) => Err(failed(io::Error::other(format!("the program ended with {status}")))),
-            None => Err(failed(io::Error::other("the floor program is gone"))),
+            Some((status, _)) => Err(failed(io::Error::other(format!("the program exited with wait status {status}")))),
+            None => Err(failed(io::Error::other("the baseline program has exited"))),
         }
     }
 }
 
-pub(crate) fn run() -> ExitCode {
+/// Entry of the baseline program: serves measurements until the benchmark closes its socket.
+pub fn run() -> ExitCode {
     let served = fd::inherited(SOCKET).map(Channel::new).and_then(|channel| {
         while let Some((order, _)) = channel.receive::<Order>()? {
             let status = carry_out(order).unwrap_or_else(|error| -crate::sys::errno(&error));
@@ -114,7 +121,7 @@ fn carry_out(order: Order) -> io::Result<i32> {
     }
 }
 
-/// In the child of a single-threaded program: anything may be called.
+/// Applies the plan and executes the program. Runs in the child of a single-threaded process, so it may allocate and lock.
 fn become_program(plan: &Plan, ids: IdMap, go: io::PipeReader, trees: OwnedFd, argv: &[Vec<u8>]) -> io::Error {
     let prepare = || {
         let received = Channel::new(trees).receive::<bool>()?;

@@ -1,6 +1,6 @@
-//! Previews beside nginx: the same program to look at, once on the host behind `proxy_pass`, once in a sandbox behind the
-//! server; and beside bytes over loopback with nobody in between. In all of these, bulk comes out of memory, in the same
-//! pieces: what a file costs is not what is compared.
+//! Preview figures: the same program, once on the host behind nginx's `proxy_pass`, once in a sandbox behind the
+//! server, and plain bytes over loopback without a proxy. Bulk data comes from memory in pieces of one size for all
+//! contenders, so that no file is part of the comparison.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -14,22 +14,22 @@ use atoll_bench::{BenchError, Contender, Figure, Prepared, Sample, Target, Unit}
 use serde_json::{Value, json};
 
 use super::figures::inside;
-use super::{Figures, STANDING};
+use super::{Figures, SHARED};
 
-/// What goes down and up in the large figures.
+/// Size of the body in the bulk figures.
 const LARGE: usize = 256 * 1024 * 1024;
 
-/// What is read or written at once.
+/// Size of one read or write.
 const PIECE: usize = 256 * 1024;
 
-/// Where the programs listen inside.
+/// Ports on which the programs listen in the sandbox.
 const PORT: u16 = 3000;
 const BULK_PORT: u16 = 3001;
 
-/// How long nginx may take to listen.
+/// Deadline for a program to listen.
 const UP_WITHIN: Duration = Duration::from_secs(10);
 
-/// The program of the large figures: bytes down, bytes up, or a word.
+/// The program of the bulk figures: sends bytes, receives bytes, or sends a word.
 const BULK: &str = "import socket, sys, threading
 piece, room = bytes(int(sys.argv[2])), int(sys.argv[2])
 def serve(c):
@@ -53,7 +53,7 @@ server = socket.create_server(('127.0.0.1', int(sys.argv[1])))
 while True: threading.Thread(target=serve, args=server.accept()[:1], daemon=True).start()
 ";
 
-/// The program of the small figure: a word.
+/// The nginx configuration of the small figure: responds with a word.
 fn program(port: u16, dir: &str) -> String {
     format!(
         "daemon off; master_process off; pid {dir}/pid; error_log {dir}/log; {user} events {{}}
@@ -65,7 +65,7 @@ fn program(port: u16, dir: &str) -> String {
     )
 }
 
-/// nginx in front of it, with connections that are kept, as we do.
+/// The nginx configuration of the proxy. It keeps upstream connections open, as Atoll does.
 fn proxy(port: u16, to: u16, dir: &str) -> String {
     let own = program(port, dir);
     let upstream = format!("upstream app {{ server 127.0.0.1:{to}; keepalive 64; }} server");
@@ -74,7 +74,7 @@ fn proxy(port: u16, to: u16, dir: &str) -> String {
     own.replacen("server", &upstream, 1).replacen("location = /word { return 200 'hello'; }", pass, 1)
 }
 
-/// A process of the host that ends with its owner, and its directory.
+/// A process on the host, with its directory. Dropping it kills the process and deletes the directory.
 struct Served {
     child: Child,
     dir: PathBuf,
@@ -85,7 +85,7 @@ impl Drop for Served {
         drop(self.child.kill());
         drop(self.child.wait());
         drop(fs::remove_dir_all(&self.dir));
-        // What all of one figure share, with the last of them.
+        // The last process of a figure also removes the parent directory.
         drop(self.dir.parent().map(fs::remove_dir));
     }
 }
@@ -94,7 +94,7 @@ fn io(error: std::io::Error) -> BenchError {
     BenchError::contender(error)
 }
 
-/// A port that was free a moment ago.
+/// Returns a port that is free at the moment of the call.
 fn free_port() -> Result<u16, BenchError> {
     Ok(TcpListener::bind("127.0.0.1:0").and_then(|listener| listener.local_addr()).map_err(io)?.port())
 }
@@ -136,7 +136,7 @@ impl Served {
     }
 }
 
-/// A connection that is kept, and who is asked over it.
+/// A persistent connection, and the host that its requests name.
 struct Client {
     stream: TcpStream,
     port: u16,
@@ -156,20 +156,20 @@ impl Client {
         Ok(stream)
     }
 
-    /// Figures wait for their turn longer than servers wait for a request.
+    /// Connects again: contenders can wait longer for their turn than a server keeps an idle connection.
     fn refresh(&mut self) -> Result<(), BenchError> {
         self.stream = Self::connect(self.port)?;
         self.get("/word").map(drop)
     }
 
-    /// Bytes of the answer's body.
+    /// Returns the length of the response's body.
     fn get(&mut self, path: &str) -> Result<usize, BenchError> {
         let request = format!("GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", self.host);
         self.stream.write_all(request.as_bytes()).map_err(io)?;
         self.answer()
     }
 
-    /// Sends the large body, in pieces.
+    /// Sends the bulk body.
     fn put(&mut self) -> Result<usize, BenchError> {
         let request = format!("PUT /up HTTP/1.1\r\nhost: {}\r\ncontent-length: {LARGE}\r\n\r\n", self.host);
         self.stream.write_all(request.as_bytes()).map_err(io)?;
@@ -188,7 +188,7 @@ impl Client {
                 break found;
             }
             if more == 0 {
-                return Err(BenchError::contender("the server hung up"));
+                return Err(BenchError::contender("the server closed the connection"));
             }
         };
         let mut left = (head + length).saturating_sub(read);
@@ -196,7 +196,7 @@ impl Client {
             let room = self.room.len().min(left);
             let more = self.stream.read(&mut self.room[..room]).map_err(io)?;
             if more == 0 {
-                return Err(BenchError::contender("the server hung up"));
+                return Err(BenchError::contender("the server closed the connection"));
             }
             left -= more;
         }
@@ -204,7 +204,7 @@ impl Client {
     }
 }
 
-/// Where a head that went well ends, and how long its body will be.
+/// Returns the offset and length of the body, if the head is complete and its status is 200.
 fn head(bytes: &[u8]) -> Option<(usize, usize)> {
     let at = bytes.windows(4).position(|window| window == b"\r\n\r\n")?;
     let text = str::from_utf8(&bytes[..at]).ok()?.to_ascii_lowercase();
@@ -212,25 +212,25 @@ fn head(bytes: &[u8]) -> Option<(usize, usize)> {
     text.starts_with("http/1.1 200").then_some((at + 4, length))
 }
 
-/// One request, on a connection that is warm.
-fn word<'a>(mut client: Client, kept: Vec<Served>) -> Prepared<'a> {
+/// One small request on an open connection.
+fn word<'a>(mut client: Client, served: Vec<Served>) -> Prepared<'a> {
     Prepared::new(move || {
-        let _alive = &kept;
+        let _owned = &served;
         client.refresh()?;
         Sample::time(|| client.get("/word"))
     })
 }
 
-/// Which way the large body goes.
+/// Direction of the bulk body.
 #[derive(Debug, Clone, Copy)]
 enum Bulk {
     Down,
     Up,
 }
 
-fn large<'a>(mut client: Client, bulk: Bulk, kept: Vec<Served>) -> Prepared<'a> {
+fn large<'a>(mut client: Client, bulk: Bulk, served: Vec<Served>) -> Prepared<'a> {
     Prepared::new(move || {
-        let _alive = &kept;
+        let _owned = &served;
         client.refresh()?;
         let started = Instant::now();
         match bulk {
@@ -241,7 +241,7 @@ fn large<'a>(mut client: Client, bulk: Bulk, kept: Vec<Served>) -> Prepared<'a> 
     })
 }
 
-/// Bytes from one thread to another, over loopback.
+/// Sends bytes from one thread to another over loopback.
 fn loopback<'a>() -> Prepared<'a> {
     Prepared::new(|| {
         let listener = TcpListener::bind("127.0.0.1:0").map_err(io)?;
@@ -262,7 +262,7 @@ fn loopback<'a>() -> Prepared<'a> {
     })
 }
 
-/// The program of the large figures on the host, with nobody in between.
+/// The program of the bulk figures on the host, without a proxy.
 fn direct() -> Result<(Client, Vec<Served>), BenchError> {
     let under = std::env::temp_dir().join(format!("atoll-bench-direct-{}", std::process::id()));
     let port = free_port()?;
@@ -271,7 +271,7 @@ fn direct() -> Result<(Client, Vec<Served>), BenchError> {
 }
 
 impl<'a> Figures<'a> {
-    /// A program of the host behind nginx.
+    /// A program on the host behind nginx.
     fn proxied(
         &self,
         called: &str,
@@ -284,26 +284,26 @@ impl<'a> Figures<'a> {
         Ok((Client::new(front, "localhost")?, vec![before, behind]))
     }
 
-    /// A program in the sandbox that stands, behind the server.
+    /// A program in the shared sandbox behind the server.
     fn previewed(&self, id: &str, port: u16, command: &Value) -> Result<Client, BenchError> {
-        let mut wire = self.wire()?;
-        let asked = self.runtime.block_on(async {
-            let preview = wire.ask("PUT", &format!("/v1/sandboxes/{STANDING}/previews/{port}"), "{}").await?;
-            wire.ask("POST", &inside("processes"), &command.to_string()).await?;
+        let mut connection = self.connect()?;
+        let preview = self.runtime.block_on(async {
+            let preview = connection.request("PUT", &format!("/v1/sandboxes/{SHARED}/previews/{port}"), "{}").await?;
+            connection.request("POST", &inside("processes"), &command.to_string()).await?;
             let wait = json!({ "for": { "port": { "port": port } }, "timeout_ms": 20_000 }).to_string();
-            wire.ask("POST", &inside(&format!("processes/{id}/wait")), &wait).await?;
+            connection.request("POST", &inside(&format!("processes/{id}/wait")), &wait).await?;
             Ok::<_, BenchError>(preview)
         })?;
-        let preview: Value = serde_json::from_str(&asked).map_err(BenchError::contender)?;
+        let preview: Value = serde_json::from_str(&preview).map_err(BenchError::contender)?;
         let url = preview["url"].as_str().unwrap_or_default().trim_start_matches("http://").trim_end_matches('/');
         let port = url.rsplit(':').next().and_then(|port| port.parse().ok());
-        Client::new(port.ok_or_else(|| BenchError::contender("where are previews?"))?, url)
+        Client::new(port.ok_or_else(|| BenchError::contender(format!("the preview's url has no port: {url}")))?, url)
     }
 
-    /// A small request.
-    pub(crate) fn preview(&self, name: &str) -> Figure<'a> {
+    /// A small request through a preview.
+    pub(super) fn preview(&self, name: &str) -> Figure<'a> {
         let nginx = |under: &Path, app| Served::nginx(under, "app", app, |dir| program(app, dir));
-        let floor = self.proxied("word", nginx).map(|(client, kept)| word(client, kept));
+        let floor = self.proxied("word", nginx).map(|(client, served)| word(client, served));
         let command = "mkdir -p nginx && printf '%s' \"$CONF\" > nginx/conf && \
             exec nginx -p /workspace/nginx -c /workspace/nginx/conf -e /workspace/nginx/log";
         let env = json!({ "CONF": program(PORT, "/workspace/nginx") });
@@ -316,13 +316,13 @@ impl<'a> Figures<'a> {
             .with(Contender::subject("preview", subject).target(Target::at_most_times_floor(2.0)))
     }
 
-    /// A large answer.
-    pub(crate) fn preview_down(&self, name: &str) -> Figure<'a> {
+    /// A bulk response through a preview.
+    pub(super) fn preview_down(&self, name: &str) -> Figure<'a> {
         self.preview_bulk(name, Bulk::Down)
     }
 
-    /// A large request.
-    pub(crate) fn preview_up(&self, name: &str) -> Figure<'a> {
+    /// A bulk request through a preview.
+    pub(super) fn preview_up(&self, name: &str) -> Figure<'a> {
         self.preview_bulk(name, Bulk::Up)
     }
 
@@ -337,9 +337,9 @@ impl<'a> Figures<'a> {
         let proxied = self.proxied(&id, Served::bulk);
         let floor = match bulk {
             Bulk::Down => Contender::floor("loopback", Ok(loopback())),
-            // How fast a program reads is its own affair, so it is the same one.
+            // The same program receives in both contenders, because its reading speed limits both.
             Bulk::Up => {
-                Contender::floor("the program itself", direct().map(|(client, kept)| large(client, bulk, kept)))
+                Contender::floor("the program itself", direct().map(|(client, served)| large(client, bulk, served)))
             }
         };
         Figure::new(name, Unit::Throughput)
@@ -350,6 +350,9 @@ impl<'a> Figures<'a> {
                 Contender::subject("preview", subject.map(|client| large(client, bulk, Vec::new())))
                     .target(Target::at_least_share_of_floor(0.6)),
             )
-            .with(Contender::alternative("nginx proxy_pass", proxied.map(|(client, kept)| large(client, bulk, kept))))
+            .with(Contender::alternative(
+                "nginx proxy_pass",
+                proxied.map(|(client, served)| large(client, bulk, served)),
+            ))
     }
 }

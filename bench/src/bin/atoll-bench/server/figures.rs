@@ -1,4 +1,4 @@
-//! The figures: each asks the server and the library for the same, in turns.
+//! Server figures: each does the same work through the server and through the library, turn by turn.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -10,77 +10,128 @@ use atoll_runtime::{Command, Error, Home, Host, Sandbox, SandboxOptions, Session
 use tokio::runtime::Runtime;
 use tokio::task::JoinSet;
 
-use super::super::succeeded;
-use super::machine;
-use super::wire::Wire;
-use super::{STANDING, Server};
+use super::connection::Connection;
+use super::{SHARED, Server, memory};
+use crate::Lazy;
+use crate::library::{Library, succeeded};
 
-/// What the server may add to a command.
+/// Time that the server may add to a command.
 const ADDED: Duration = Duration::from_micros(200);
 
-/// How long a sandbox may take that was made ahead of its time, with its first command.
-const MADE_AHEAD: Duration = Duration::from_millis(5);
+/// Time that a pre-warmed sandbox may take, with its first command.
+const PRE_WARMED: Duration = Duration::from_millis(5);
 
-/// How long the server takes to make ready for the next create.
+/// Time that the server needs to refill its pool before the next create.
 const SETTLES: Duration = Duration::from_millis(40);
 
-/// Clients at once, and commands of all of them in one turn. They share the number, as the floor's threads do: none is
-/// left to do its last ones alone.
+/// Concurrent clients.
 const CLIENTS: usize = 64;
+/// Commands in one turn. All clients draw from this number, as the floor's threads do, so that all work until the end.
 const COMMANDS: usize = 20 * CLIENTS;
 
-/// Output in the stream figure.
+/// Size of the output in the stream figure.
 const STREAMED: u64 = 1024 * 1024 * 1024;
 
-/// What an idle agent with its init may take, and an idle gateway.
+/// Memory that an idle agent with its keeper and init may use.
 const AGENT_BYTES: u64 = 6 * 1024 * 1024;
+/// Memory that an idle gateway may use.
 const GATEWAY_BYTES: u64 = 40 * 1024 * 1024;
 
-/// Everything the figures need.
+/// Builds the figures that need a server.
 pub(crate) struct Figures<'a> {
-    pub(crate) home: &'a Home,
-    pub(crate) host: &'a Host,
-    pub(crate) sandbox: &'a Sandbox,
-    pub(crate) runtime: &'a Runtime,
-    pub(crate) server: &'a Server,
-    pub(crate) rounds: usize,
+    home: &'a Home,
+    host: &'a Host,
+    sandbox: &'a Sandbox,
+    pub(super) runtime: &'a Runtime,
+    pub(super) server: &'a Server,
+    pub(super) rounds: usize,
 }
 
-/// Where in the server something is asked.
+/// Names of the figures that need a server.
+pub(crate) const NAMES: [&str; 18] = [
+    "server: exec true",
+    "server: session true",
+    "server: session true, 64 clients",
+    "server: exec true, 64 clients",
+    "server: 1 GiB of stdout as events",
+    "server: create to first result",
+    "server: memory of an idle sandbox",
+    "server: memory of the gateway",
+    "server: start to ready",
+    "preview: a small request",
+    "preview: 256 MiB down",
+    "preview: 256 MiB up",
+    "files: write 1 KiB",
+    "files: read 1 KiB",
+    "files: 1 GiB up",
+    "files: 1 GiB down",
+    "files: list 100,000 files",
+    "files: search 1 GiB",
+];
+
+type Build<'a> = fn(&Figures<'a>, &str) -> Result<Figure<'a>, BenchError>;
+
+/// Returns every figure of the server by name.
+pub(crate) fn figures_of<'a, 'b: 'a>(figures: &'b Figures<'a>) -> Vec<(&'static str, Lazy<'a>)> {
+    let build: [Build<'a>; NAMES.len()] = [
+        |figures, name| figures.exec(name),
+        |figures, name| figures.session(name),
+        |figures, name| figures.session_rate(name),
+        |figures, name| figures.exec_rate(name),
+        |figures, name| figures.stream(name),
+        |figures, name| figures.create(name),
+        |figures, name| figures.agent_memory(name),
+        |figures, name| Ok(figures.gateway_memory(name)),
+        |figures, name| Ok(figures.cold_start(name)),
+        |figures, name| Ok(figures.preview(name)),
+        |figures, name| Ok(figures.preview_down(name)),
+        |figures, name| Ok(figures.preview_up(name)),
+        |figures, name| figures.write_small(name),
+        |figures, name| figures.read_small(name),
+        |figures, name| figures.upload(name),
+        |figures, name| figures.download(name),
+        |figures, name| figures.list_many(name),
+        |figures, name| figures.search(name),
+    ];
+    let lazy = NAMES.into_iter().zip(build);
+    lazy.map(|(name, build)| (name, Box::new(move || build(figures, name)) as Lazy<'a>)).collect()
+}
+
+/// Returns the path of a route of the shared sandbox.
 pub(super) fn inside(rest: &str) -> String {
-    format!("/v1/sandboxes/{STANDING}/{rest}")
+    format!("/v1/sandboxes/{SHARED}/{rest}")
 }
 
-/// A sandbox in which nothing was ever done.
+/// Name of a sandbox in which no command was ever run.
 const IDLE: &str = "idle";
 
 const TRUE: &str = r#"{"argv":["true"]}"#;
 const SHELL_TRUE: &str = r#"{"command":"true"}"#;
 
-async fn exec(wire: &mut Wire, path: &str, body: &str) -> Result<(), BenchError> {
-    let answer = wire.ask("POST", path, body).await?;
+async fn exec(connection: &mut Connection, path: &str, body: &str) -> Result<(), BenchError> {
+    let answer = connection.request("POST", path, body).await?;
     if answer.contains(r#""code":0"#) { Ok(()) } else { Err(BenchError::contender(answer)) }
 }
 
-/// A session on the server, by the id that it says.
-async fn session(wire: &mut Wire) -> Result<String, BenchError> {
-    let answer = wire.ask("POST", &inside("sessions"), "{}").await?;
+/// Creates a session on the server and returns its id.
+async fn session(connection: &mut Connection) -> Result<String, BenchError> {
+    let answer = connection.request("POST", &inside("sessions"), "{}").await?;
     let answer: serde_json::Value = serde_json::from_str(&answer).map_err(BenchError::contender)?;
     Ok(answer["id"].as_str().unwrap_or_default().to_owned())
 }
 
 impl<'a> Figures<'a> {
-    /// Makes the sandbox that stands.
-    pub(crate) fn prepare(&self) -> Result<(), BenchError> {
-        let make = async {
-            let mut wire = self.server.wire().await?;
-            wire.ask("PUT", &format!("/v1/sandboxes/{STANDING}"), "{}").await.map(drop)
-        };
-        self.runtime.block_on(make)
+    /// Creates the shared sandbox.
+    pub(crate) fn new(library: &'a Library, runtime: &'a Runtime, server: &'a Server) -> Result<Self, BenchError> {
+        let Library { home, host, sandbox, rounds, .. } = library;
+        let figures = Self { home, host, sandbox, runtime, server, rounds: *rounds };
+        let mut connection = figures.connect()?;
+        runtime.block_on(connection.request("PUT", &format!("/v1/sandboxes/{SHARED}"), "{}"))?;
+        Ok(figures)
     }
 
-    pub(super) fn wire(&self) -> Result<Wire, BenchError> {
-        self.runtime.block_on(self.server.wire())
+    pub(super) fn connect(&self) -> Result<Connection, BenchError> {
+        self.runtime.block_on(self.server.connect())
     }
 
     fn own_session(&self) -> Result<Session, BenchError> {
@@ -101,18 +152,18 @@ impl<'a> Figures<'a> {
     }
 
     pub(crate) fn exec(&self, name: &str) -> Result<Figure<'a>, BenchError> {
-        let (runtime, sandbox, mut wire) = (self.runtime, self.sandbox, self.wire()?);
+        let (runtime, sandbox, mut connection) = (self.runtime, self.sandbox, self.connect()?);
         let own = move || Sample::time(|| runtime.block_on(sandbox.exec(Command::argv(["true"]))).and_then(succeeded));
-        let server = move || Sample::time(|| runtime.block_on(exec(&mut wire, &inside("exec"), TRUE)));
+        let server = move || Sample::time(|| runtime.block_on(exec(&mut connection, &inside("exec"), TRUE)));
         Ok(self.beside_library(name, Ok(Prepared::new(own)), Ok(Prepared::new(server))))
     }
 
     pub(crate) fn session(&self, name: &str) -> Result<Figure<'a>, BenchError> {
-        let (runtime, session, mut wire) = (self.runtime, self.own_session()?, self.wire()?);
-        let id = runtime.block_on(self::session(&mut wire))?;
+        let (runtime, session, mut connection) = (self.runtime, self.own_session()?, self.connect()?);
+        let id = runtime.block_on(self::session(&mut connection))?;
         let path = inside(&format!("sessions/{id}/exec"));
         let own = move || Sample::time(|| runtime.block_on(session.exec(Command::shell("true"))).and_then(succeeded));
-        let server = move || Sample::time(|| runtime.block_on(exec(&mut wire, &path, SHELL_TRUE)));
+        let server = move || Sample::time(|| runtime.block_on(exec(&mut connection, &path, SHELL_TRUE)));
         Ok(self.beside_library(name, Ok(Prepared::new(own)), Ok(Prepared::new(server))))
     }
 
@@ -120,9 +171,9 @@ impl<'a> Figures<'a> {
         let own: Vec<Session> = (0..CLIENTS).map(|_| self.own_session()).collect::<Result<_, _>>()?;
         let mut clients = Vec::new();
         for _ in 0..CLIENTS {
-            let mut wire = self.wire()?;
-            let id = self.runtime.block_on(session(&mut wire))?;
-            clients.push((wire, inside(&format!("sessions/{id}/exec"))));
+            let mut connection = self.connect()?;
+            let id = self.runtime.block_on(session(&mut connection))?;
+            clients.push((connection, inside(&format!("sessions/{id}/exec"))));
         }
         let runtime = self.runtime;
         let library = move || counted(|| runtime.block_on(all_sessions(&own)));
@@ -143,7 +194,7 @@ impl<'a> Figures<'a> {
     pub(crate) fn exec_rate(&self, name: &str) -> Result<Figure<'a>, BenchError> {
         let mut clients = Vec::new();
         for _ in 0..CLIENTS {
-            clients.push((self.wire()?, inside("exec")));
+            clients.push((self.connect()?, inside("exec")));
         }
         let runtime = self.runtime;
         let server = move || {
@@ -164,10 +215,10 @@ impl<'a> Figures<'a> {
     }
 
     pub(crate) fn stream(&self, name: &str) -> Result<Figure<'a>, BenchError> {
-        let (runtime, mut wire) = (self.runtime, self.wire()?);
+        let (runtime, mut connection) = (self.runtime, self.connect()?);
         let server = move || {
             let started = Instant::now();
-            runtime.block_on(stream(&mut wire))?;
+            runtime.block_on(stream(&mut connection))?;
             Ok(Sample::Moved { bytes: STREAMED, took: started.elapsed() })
         };
         Ok(Figure::new(name, Unit::Throughput).rounds((self.rounds / 20).max(3)).warm_up(1).with(
@@ -175,38 +226,38 @@ impl<'a> Figures<'a> {
         ))
     }
 
-    /// From nothing to the result of the first command: as a server does by itself, and with sandboxes made ahead.
-    pub(crate) fn create(&self, name: &str, target: Target) -> Result<Figure<'a>, BenchError> {
-        let (runtime, host, mut wire) = (self.runtime, self.host, self.wire()?);
+    /// Creates a sandbox and runs a command in it: on a server without a pool, and on one with pre-warmed sandboxes.
+    pub(crate) fn create(&self, name: &str) -> Result<Figure<'a>, BenchError> {
+        let (runtime, host, mut connection) = (self.runtime, self.host, self.connect()?);
         let own = move || runtime.block_on(library_create(host)).map(Sample::Took).map_err(BenchError::contender);
         let (mut next, mut next_warm) = (0, 0);
         let server = move || {
             next += 1;
-            runtime.block_on(server_create(&mut wire, next)).map(Sample::Took)
+            runtime.block_on(server_create(&mut connection, next)).map(Sample::Took)
         };
-        let warm = Server::start(self.home, "warm", &["--warm", "4"])?;
-        let mut warm_wire = runtime.block_on(warm.wire())?;
-        let ahead = move || {
-            // Lives as long as this does.
-            let _held = &warm;
+        let warm = Server::start(&self.server.program, self.home, "warm", &["--warm", "4"])?;
+        let mut warm_connection = runtime.block_on(warm.connect())?;
+        let pre_warmed = move || {
+            // The closure owns the server, which ends when it is dropped.
+            let _owned = &warm;
             next_warm += 1;
-            runtime.block_on(server_create(&mut warm_wire, next_warm)).map(Sample::Took)
+            runtime.block_on(server_create(&mut warm_connection, next_warm)).map(Sample::Took)
         };
         Ok(Figure::new(name, Unit::Latency)
             .rounds((self.rounds / 3).max(6))
             .warm_up(3)
             .with(Contender::floor("the library", Ok(Prepared::new(own))))
-            .with(Contender::subject("the server", Ok(Prepared::new(server))).target(target))
+            .with(Contender::subject("the server", Ok(Prepared::new(server))).target(Target::at_most_times_floor(1.5)))
             .with(
-                Contender::subject("the server, made ahead", Ok(Prepared::new(ahead)))
-                    .target(Target::at_most(MADE_AHEAD)),
+                Contender::subject("the server, pre-warmed", Ok(Prepared::new(pre_warmed)))
+                    .target(Target::at_most(PRE_WARMED)),
             ))
     }
 
     pub(crate) fn agent_memory(&self, name: &str) -> Result<Figure<'a>, BenchError> {
-        let (home, mut wire) = (&self.server.home, self.wire()?);
-        self.runtime.block_on(wire.ask("PUT", &format!("/v1/sandboxes/{IDLE}"), "{}"))?;
-        let look = move || machine::agent_pss(home, IDLE).map(Sample::Bytes);
+        let (home, mut connection) = (&self.server.home, self.connect()?);
+        self.runtime.block_on(connection.request("PUT", &format!("/v1/sandboxes/{IDLE}"), "{}"))?;
+        let look = move || memory::agent_pss(home, IDLE).map(Sample::Bytes);
         Ok(Figure::new(name, Unit::Bytes).rounds(6).warm_up(0).with(
             Contender::subject("agent, keeper and init", Ok(Prepared::new(look)))
                 .target(Target::at_most_bytes(AGENT_BYTES)),
@@ -215,15 +266,15 @@ impl<'a> Figures<'a> {
 
     pub(crate) fn gateway_memory(&self, name: &str) -> Figure<'a> {
         let pid = self.server.pid();
-        let look = move || machine::pss(pid).map(Sample::Bytes);
+        let look = move || memory::pss(pid).map(Sample::Bytes);
         Figure::new(name, Unit::Bytes).rounds(6).warm_up(0).with(
             Contender::subject("the server", Ok(Prepared::new(look))).target(Target::at_most_bytes(GATEWAY_BYTES)),
         )
     }
 
     pub(crate) fn cold_start(&self, name: &str) -> Figure<'a> {
-        let home = self.home;
-        let start = move || Server::start(home, "cold", &[]).map(|server| Sample::Took(server.ready_after));
+        let (program, home) = (&self.server.program, self.home);
+        let start = move || Server::start(program, home, "cold", &[]).map(|server| Sample::Took(server.ready_after));
         Figure::new(name, Unit::Latency).rounds((self.rounds / 5).max(6)).warm_up(1).with(
             Contender::subject("atoll serve", Ok(Prepared::new(start)))
                 .target(Target::at_most(Duration::from_millis(100))),
@@ -237,8 +288,8 @@ fn counted(work: impl FnOnce() -> Result<(), Error>) -> Result<Sample, BenchErro
     Ok(Sample::Counted { count: COMMANDS as u64, took: started.elapsed() })
 }
 
-/// Takes one command from what is left, if anything is.
-fn goes_on(taken: &AtomicUsize) -> bool {
+/// Draws one of the turn's commands; false if all are drawn.
+fn draw(taken: &AtomicUsize) -> bool {
     taken.fetch_add(1, Ordering::Relaxed) < COMMANDS
 }
 
@@ -248,7 +299,7 @@ async fn all_sessions(sessions: &[Session]) -> Result<(), Error> {
     for session in sessions {
         let (session, taken) = (session.clone(), Arc::clone(&taken));
         callers.spawn(async move {
-            while goes_on(&taken) {
+            while draw(&taken) {
                 session.exec(Command::shell("true")).await.and_then(succeeded)?;
             }
             Ok::<_, Error>(())
@@ -260,18 +311,18 @@ async fn all_sessions(sessions: &[Session]) -> Result<(), Error> {
     Ok(())
 }
 
-type Clients = Vec<(Wire, String)>;
+type Clients = Vec<(Connection, String)>;
 
 async fn all_clients(clients: Clients, body: &'static str) -> Result<Clients, BenchError> {
     let mut callers = JoinSet::new();
     let taken = Arc::new(AtomicUsize::new(0));
-    for (mut wire, path) in clients {
+    for (mut connection, path) in clients {
         let taken = Arc::clone(&taken);
         callers.spawn(async move {
-            while goes_on(&taken) {
-                exec(&mut wire, &path, body).await?;
+            while draw(&taken) {
+                exec(&mut connection, &path, body).await?;
             }
-            Ok::<_, BenchError>((wire, path))
+            Ok::<_, BenchError>((connection, path))
         });
     }
     let mut back = Vec::with_capacity(CLIENTS);
@@ -281,13 +332,13 @@ async fn all_clients(clients: Clients, body: &'static str) -> Result<Clients, Be
     Ok(back)
 }
 
-/// Text, as programs print it, followed from its beginning.
-async fn stream(wire: &mut Wire) -> Result<(), BenchError> {
+/// Starts a process that prints text lines and follows its output from the beginning.
+async fn stream(connection: &mut Connection) -> Result<(), BenchError> {
     let command = format!("yes 'what a program prints, line after line, as programs do' | head -c {STREAMED}");
     let body = serde_json::json!({ "id": "stream", "command": command }).to_string();
-    wire.ask("POST", &inside("processes"), &body).await?;
-    let read = wire.stream_until(&inside("processes/stream/output"), "text/event-stream", b"event: end\n").await;
-    wire.ask("DELETE", &inside("processes/stream"), "").await?;
+    connection.request("POST", &inside("processes"), &body).await?;
+    let read = connection.stream_until(&inside("processes/stream/output"), "text/event-stream", b"event: end\n").await;
+    connection.request("DELETE", &inside("processes/stream"), "").await?;
     read.map(drop)
 }
 
@@ -300,14 +351,14 @@ async fn library_create(host: &Host) -> Result<Duration, Error> {
     Ok(took)
 }
 
-async fn server_create(wire: &mut Wire, number: u32) -> Result<Duration, BenchError> {
+async fn server_create(connection: &mut Connection, number: u32) -> Result<Duration, BenchError> {
     let path = format!("/v1/sandboxes/made-{number}");
     let started = Instant::now();
-    wire.ask("PUT", &path, "{}").await?;
-    exec(wire, &format!("{path}/exec"), TRUE).await?;
+    connection.request("PUT", &path, "{}").await?;
+    exec(connection, &format!("{path}/exec"), TRUE).await?;
     let took = started.elapsed();
-    wire.ask("DELETE", &path, "").await?;
-    // What takes the sandbox's place is made meanwhile, and not in the next contender's time.
+    connection.request("DELETE", &path, "").await?;
+    // The server refills its pool now, and not during the next contender's turn.
     tokio::time::sleep(SETTLES).await;
     Ok(took)
 }
