@@ -59,7 +59,7 @@ impl From<atoll_client::Error> for Trouble {
                 .hint("the Atoll server does not run, or cannot be reached from here: tell the user"),
             Error::Broken { .. } => Self::new(ErrorCode::Internal, message)
                 .hint("it may or may not have been done: look before doing it again"),
-            Error::Nonsense { .. } | _ => Self::new(ErrorCode::Internal, message),
+            Error::InvalidResponse { .. } | _ => Self::new(ErrorCode::Internal, message),
         }
     }
 }

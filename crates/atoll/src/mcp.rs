@@ -20,7 +20,7 @@ impl Face for Mcp {
 
     fn answer(self: Arc<Self>, visitor: Visitor, request: Request) -> Doing<Response> {
         let Visitor { id, is_allowed_page, way } = visitor;
-        let server = Client::within(move |stream| way.serve(stream));
+        let server = Client::in_process(move |stream| way.serve(stream));
         let given = request.headers().get("authorization").and_then(|value| value.to_str().ok());
         let token = given.and_then(|value| value.split_once(' ')).map(|(_, token)| token.trim().to_owned());
         Box::pin(async move {
