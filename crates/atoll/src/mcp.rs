@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use atoll_client::Client;
 use atoll_gateway::face::{Doing, Face, Request, Response, Visitor, body};
-use atoll_mcp::{Mount, Visit};
+use atoll_mcp::{HttpCaller, Mount};
 
 /// Where it is.
 const PATH: &str = "/mcp";
@@ -29,7 +29,10 @@ impl Face for Mcp {
                 Some(Ok(server)) => server,
                 Some(Err(_)) | None => server,
             };
-            self.0.answer(Visit { who: id, is_allowed_page, server }, request).await.map(body)
+            self.0
+                .handle(HttpCaller { token_id: id, is_allowed_origin: is_allowed_page, server }, request)
+                .await
+                .map(body)
         })
     }
 
