@@ -1,4 +1,4 @@
-//! A terminal over a WebSocket that comes back after a dropped connection and goes on at the same byte.
+//! A terminal over a WebSocket, which reconnects after a dropped connection and continues at the same byte.
 
 use atoll_protocol::{
     ErrorBody, Gap, Resized, SignalRequest, TerminalCommand, TerminalExit, TerminalFrame, TerminalId, TerminalReady,
@@ -16,52 +16,52 @@ use crate::connection::Connection;
 use crate::error::Error;
 use crate::retry::Retry;
 
-/// Where to begin.
+/// Where to start.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Attach {
-    /// With the newest part of what was printed.
+    /// With the most recent output.
     #[default]
     Tail,
     /// At a cursor.
     Cursor(u64),
-    /// With what comes.
+    /// With new output only.
     Now,
 }
 
-/// How to look at a terminal.
+/// Options for attaching to a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct View {
-    /// Where to begin.
+    /// Where to start.
     pub from: Attach,
-    /// Only look.
+    /// Attach read-only.
     pub read_only: bool,
-    /// How large our window is.
+    /// Size of the local window.
     pub size: Option<WindowSize>,
 }
 
-/// What a viewer is told.
+/// An event of an attached terminal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TerminalEvent {
-    /// The connection stands. The first event, told once.
+    /// The connection is established. Always the first event, and sent only once.
     Ready(Box<TerminalReady>),
-    /// It printed.
+    /// Output of the terminal.
     Output {
         /// Position of the first byte.
         cursor: u64,
         /// The bytes.
         bytes: Bytes,
     },
-    /// What it printed here is gone.
+    /// Output at this position is no longer available.
     Truncated(Gap),
-    /// Its window has this size.
+    /// The window was resized.
     Resized(Resized),
-    /// What we asked for was not done.
+    /// The server refused the last command.
     Refused(Box<ErrorBody>),
-    /// Its program is over.
+    /// The terminal's program has ended.
     Exit(Box<TerminalExit>),
 }
 
-/// A viewer. A dropped connection is not noticed but for the time that it takes to come back.
+/// An attached terminal. It reconnects by itself after a dropped connection.
 #[derive(Debug)]
 pub struct Attachment {
     client: Client,
@@ -69,14 +69,14 @@ pub struct Attachment {
     view: View,
     link: Option<Link>,
     retry: Retry,
-    /// Set with the first connection.
+    /// Set by the first connection.
     known: Option<Known>,
     told_exit: bool,
 }
 
 type Link = WebSocketStream<Connection>;
 
-/// What must be the same after coming back.
+/// What must be unchanged after reconnecting.
 #[derive(Debug)]
 struct Known {
     ready: TerminalReady,
@@ -85,8 +85,8 @@ struct Known {
 }
 
 impl Client {
-    /// Looks at a terminal; one that is not there is opened with the interactive shell, unless it is only to be looked
-    /// at. The connection is made when the first event is asked for.
+    /// Attaches to a terminal. One that does not exist is opened with the interactive shell, unless the view is
+    /// read-only. Connects when the first event is requested.
     pub fn attach_terminal(&self, id: &TerminalId, view: View) -> Attachment {
         let retry = Retry::new(self.patience());
         Attachment { client: self.clone(), id: id.clone(), view, link: None, retry, known: None, told_exit: false }
@@ -94,12 +94,12 @@ impl Client {
 }
 
 impl Attachment {
-    /// Everything before this was told.
+    /// Returns the position after the last event returned.
     pub fn cursor(&self) -> Option<u64> {
         self.known.as_ref().map(|known| known.cursor)
     }
 
-    /// The next event; `None` after the last. Dropping the future loses nothing.
+    /// Returns the next event, or `None` after the last one. Cancel safe: dropping the future loses no events.
     pub async fn next(&mut self) -> Result<Option<TerminalEvent>, Error> {
         loop {
             let Some(link) = &mut self.link else {
@@ -116,17 +116,18 @@ impl Attachment {
                     }
                 }
                 Some(Err(error)) => self.broke(Error::broken(error))?,
-                None => self.broke(Error::broken("the server closed it"))?,
+                None => self.broke(Error::broken("the server closed the connection"))?,
             }
         }
     }
 
-    /// Types. If the connection breaks meanwhile, it is not known what arrived, and nothing is typed again.
+    /// Writes input. If the connection breaks meanwhile, it is unknown which bytes arrived, and they are not sent
+    /// again.
     pub async fn write(&mut self, bytes: Bytes) -> Result<(), Error> {
         self.send(Message::Binary(bytes)).await
     }
 
-    /// Gives the window a size.
+    /// Resizes the window.
     pub async fn resize(&mut self, size: WindowSize) -> Result<(), Error> {
         self.view.size = Some(size);
         self.send_command(&TerminalCommand::Resize(size)).await
@@ -189,7 +190,7 @@ impl Attachment {
             Attach::Now => vec![("tail", "false".to_owned())],
         };
         if self.known.is_some() {
-            // Who comes back wants the terminal that was there, not a new one in its place.
+            // A reconnecting client wants the same terminal, not a new one with its id.
             query.push(("open", "false".to_owned()));
         }
         if self.view.read_only {
@@ -204,7 +205,7 @@ impl Attachment {
     fn take(&mut self, message: Message) -> Result<Option<TerminalEvent>, Error> {
         match message {
             Message::Binary(bytes) => self.output(bytes),
-            Message::Text(text) => self.control(serde_json::from_str(&text).map_err(Error::nonsense)?),
+            Message::Text(text) => self.control(serde_json::from_str(&text).map_err(Error::invalid_response)?),
             // The end of the stream follows.
             Message::Close(_) | Message::Ping(_) | Message::Pong(_) | Message::Frame(_) => Ok(None),
         }
@@ -222,10 +223,10 @@ impl Attachment {
             TerminalFrame::Ready(ready) => return self.ready(ready),
             TerminalFrame::Resize(resized) => {
                 let known = self.known()?;
-                // Each connection begins with the size.
-                let told = known.size.as_ref() == Some(&resized);
+                // Each connection starts with the size.
+                let is_same = known.size.as_ref() == Some(&resized);
                 known.size = Some(resized.clone());
-                (!told).then_some(TerminalEvent::Resized(resized))
+                (!is_same).then_some(TerminalEvent::Resized(resized))
             }
             TerminalFrame::Truncated(gap) => {
                 self.known()?.cursor = gap.to;
@@ -246,11 +247,11 @@ impl Attachment {
             return Ok(Some(TerminalEvent::Ready(Box::new(ready))));
         };
         let same = known.ready.terminal.started_at == ready.terminal.started_at && known.cursor == ready.cursor;
-        if same { Ok(None) } else { Err(Error::nonsense("another terminal has this id now")) }
+        if same { Ok(None) } else { Err(Error::invalid_response("the id now belongs to another terminal")) }
     }
 
     fn known(&mut self) -> Result<&mut Known, Error> {
-        self.known.as_mut().ok_or_else(|| Error::nonsense("a terminal that was never ready"))
+        self.known.as_mut().ok_or_else(|| Error::invalid_response("the terminal sent a frame before `ready`"))
     }
 }
 

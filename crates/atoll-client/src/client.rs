@@ -1,4 +1,4 @@
-//! A client of one sandbox: requests out, answers in. What can be asked is in the files of each thing.
+//! The client: sends requests and decodes responses. The methods are in one file per subject.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -18,23 +18,23 @@ use serde::de::DeserializeOwned;
 use tokio::io::DuplexStream;
 
 use crate::Error;
-use crate::connection::{Address, Dialer, Within};
+use crate::connection::{Address, Dialer, InProcess};
 use crate::tls::Tls;
 
-/// Where an agent serves its sandbox; a gateway serves many below other paths.
+/// Path at which an agent serves its sandbox; a gateway serves many sandboxes below other paths.
 const BASE: &str = "/v1";
 
-/// How long a stream looks for a server that is gone.
+/// How long a stream tries to reconnect to a server.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// How long a connection is kept for the next request. Shorter than a server waits for one (30 s): a request must not
+/// How long an idle connection is pooled. Shorter than the server's idle timeout (30 s), so that a request does not
 /// meet a connection that is just being closed.
 const IDLE_MAX: Duration = Duration::from_secs(15);
 
-/// What is sent.
+/// A request body.
 pub(crate) type Body = UnsyncBoxBody<Bytes, std::io::Error>;
 
-/// A client of one sandbox. Cheap to clone; clones share their connections.
+/// A client of one sandbox. Cheap to clone; clones share the connection pool.
 #[derive(Debug, Clone)]
 pub struct Client {
     http: Http<Dialer, Body>,
@@ -45,36 +45,37 @@ pub struct Client {
 }
 
 impl Client {
-    /// The server at a unix socket.
+    /// Creates a client of the server at a unix socket.
     pub fn unix(path: impl AsRef<Path>) -> Self {
         Self::new(Address::Unix(path.as_ref().to_owned()), None)
     }
 
-    /// The server at `host:port`, with the token that it asks for.
+    /// Creates a client of the server at `host:port`, with its token.
     pub fn tcp(address: impl Into<String>, token: &str) -> Result<Self, Error> {
         let mut value = HeaderValue::try_from(format!("Bearer {token}"))
-            .map_err(|_| Error::invalid("the token has characters that cannot be sent"))?;
+            .map_err(|_| Error::invalid("the token has characters that are not allowed in a header"))?;
         value.set_sensitive(true);
         Ok(Self::new(Address::Tcp(address.into()), Some(value)))
     }
 
-    /// The server at `host:port`, which asks for no token; or one that is given with [`Self::with_token`].
+    /// Creates a client of the server at `host:port` without a token; [`Self::with_token`] adds one.
     pub fn tcp_without_token(address: impl Into<String>) -> Self {
         Self::new(Address::Tcp(address.into()), None)
     }
 
-    /// The server at `host:port`, encrypted. Its certificate must have that name, and be vouched for by one in the file
-    /// `trusted`; without that by those whom the system trusts. A token is given with [`Self::with_token`].
+    /// Creates a client of the server at `host:port` over TLS. Its certificate must have that name and be signed by a
+    /// CA in the file `trusted`, or by one that the system trusts if no file is given. [`Self::with_token`] adds a
+    /// token.
     pub fn tls(address: impl Into<String>, trusted: Option<&Path>) -> Result<Self, Error> {
         let address = address.into();
         let tls = Tls::new(&address, trusted)?;
         Ok(Self::new(Address::Tls(address, tls), None))
     }
 
-    /// A server in this very process, which takes its end of each connection from `take`. A token is given with
-    /// [`Self::with_token`].
-    pub fn within(take: impl Fn(DuplexStream) + Send + Sync + 'static) -> Self {
-        Self::new(Address::Within(Within(Arc::new(take))), None)
+    /// Creates a client of a server in the same process, which receives its end of each connection through `take`.
+    /// [`Self::with_token`] adds a token.
+    pub fn in_process(take: impl Fn(DuplexStream) + Send + Sync + 'static) -> Self {
+        Self::new(Address::InProcess(InProcess(Arc::new(take))), None)
     }
 
     fn new(address: Address, token: Option<HeaderValue>) -> Self {
@@ -85,14 +86,14 @@ impl Client {
         Self { http, address, base: BASE.to_owned(), token, patience: PATIENCE }
     }
 
-    /// The same server, with the sandbox below another path than `/v1`: `/v1/sandboxes/NAME`.
+    /// Sets the base path of the sandbox, instead of `/v1`: `/v1/sandboxes/NAME`.
     #[must_use]
     pub fn below(mut self, base: impl Into<String>) -> Self {
         self.base = base.into().trim_end_matches('/').to_owned();
         self
     }
 
-    /// How long streams look for a server that is gone before they give up.
+    /// Sets how long streams try to reconnect before they fail.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
@@ -107,25 +108,30 @@ impl Client {
         &self.address
     }
 
-    /// `scheme` and a path below the base, with parameters.
+    /// Builds a URI from `scheme`, a path below the base, and query parameters.
     pub(crate) fn uri(&self, scheme: &str, path: &str, query: &[(&str, String)]) -> Result<Uri, Error> {
         let (authority, base) = (self.address.authority(), &self.base);
         let mut uri = format!("{scheme}://{authority}{base}{path}");
         if !query.is_empty() {
-            // A path may bring some of its own.
+            // The path may already have a query.
             uri.push(if path.contains('?') { '&' } else { '?' });
             uri.push_str(&serde_urlencoded::to_string(query).map_err(Error::invalid)?);
         }
         Uri::try_from(uri).map_err(Error::invalid)
     }
 
-    /// A request with its token, still without a body.
-    pub(crate) fn request(&self, method: Method, path: &str, query: &[(&str, String)]) -> Result<Ask<'_>, Error> {
+    /// Creates a request with the token, without a body.
+    pub(crate) fn request(
+        &self,
+        method: Method,
+        path: &str,
+        query: &[(&str, String)],
+    ) -> Result<RequestBuilder<'_>, Error> {
         let mut request = Request::builder().method(method).uri(self.uri("http", path, query)?);
         if let Some(token) = &self.token {
             request = request.header(AUTHORIZATION, token);
         }
-        Ok(Ask { client: self, request })
+        Ok(RequestBuilder { client: self, request })
     }
 
     pub(crate) fn set_token(&mut self, token: HeaderValue) {
@@ -149,14 +155,14 @@ impl Client {
     }
 }
 
-/// A request in the making.
+/// A request builder.
 #[derive(Debug)]
-pub(crate) struct Ask<'a> {
+pub(crate) struct RequestBuilder<'a> {
     client: &'a Client,
     request: http::request::Builder,
 }
 
-impl Ask<'_> {
+impl RequestBuilder<'_> {
     pub(crate) fn header(mut self, name: &'static str, value: String) -> Self {
         self.request = self.request.header(name, value);
         self
@@ -173,7 +179,7 @@ impl Ask<'_> {
         self.send(full(text.into())).await
     }
 
-    /// Sends it. An answer that is an error becomes one.
+    /// Sends the request. An error response becomes an [`Error`].
     pub(crate) async fn send(self, body: Body) -> Result<Answer, Error> {
         let request = self.request.body(body).map_err(Error::invalid)?;
         let response = self.client.http.request(request).await.map_err(|error| failed(self.client, &error))?;
@@ -186,7 +192,7 @@ impl Ask<'_> {
     }
 }
 
-/// An answer that is no error.
+/// A successful response.
 #[derive(Debug)]
 pub(crate) struct Answer {
     response: Response<Incoming>,
@@ -195,7 +201,7 @@ pub(crate) struct Answer {
 impl Answer {
     pub(crate) async fn json<T: DeserializeOwned>(self) -> Result<T, Error> {
         let body = self.response.into_body().collect().await.map_err(Error::broken)?;
-        serde_json::from_slice(&body.to_bytes()).map_err(Error::nonsense)
+        serde_json::from_slice(&body.to_bytes()).map_err(Error::invalid_response)
     }
 
     pub(crate) fn into_parts(self) -> (http::HeaderMap, Incoming) {
@@ -232,7 +238,7 @@ pub(crate) fn full(bytes: Bytes) -> Body {
     Full::new(bytes).map_err(|never| match never {}).boxed_unsync()
 }
 
-/// A body that is sent as it comes.
+/// Creates a body that is sent piece by piece as the stream produces it.
 pub(crate) fn streamed(pieces: impl Stream<Item = std::io::Result<Bytes>> + Send + 'static) -> Body {
     use futures_util::StreamExt;
     StreamBody::new(pieces.map(|piece| piece.map(Frame::data))).boxed_unsync()
@@ -243,14 +249,14 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn paths_are_below_the_base() {
+    async fn uris_are_below_the_base_path() {
         let query = [("label", "a=b c".to_owned())];
         let agent = Client::unix("/run/box.sock").uri("http", "/processes", &query).unwrap();
         assert_eq!(agent.to_string(), "http://localhost/v1/processes?label=a%3Db+c");
         let gateway = Client::tcp("example.org:80", "token").unwrap().below("/v1/sandboxes/box/");
         let uri = gateway.uri("ws", "/terminals/t/attach", &[]).unwrap();
         assert_eq!(uri.to_string(), "ws://example.org:80/v1/sandboxes/box/terminals/t/attach");
-        assert!(!format!("{gateway:?}").contains("token\""), "a token is never printed");
+        assert!(!format!("{gateway:?}").contains("token\""), "Debug hides the token");
         assert!(Client::tcp("example.org:80", "a\nb").is_err());
     }
 }

@@ -1,4 +1,4 @@
-//! The way to the server: a unix socket, TCP, TLS, or none at all where it is this very process; and one type for all.
+//! Connections to the server: unix socket, TCP, TLS, or a pipe within the same process, behind one type.
 
 use std::future::Future;
 use std::io;
@@ -17,46 +17,46 @@ use tokio_rustls::client::TlsStream;
 use crate::Error;
 use crate::tls::Tls;
 
-/// Where the server is.
+/// Address of the server.
 #[derive(Debug, Clone)]
 pub(crate) enum Address {
     Unix(PathBuf),
     /// `host:port`.
     Tcp(String),
-    /// The same, encrypted.
+    /// `host:port`, over TLS.
     Tls(String, Tls),
     /// In this process.
-    Within(Within),
+    InProcess(InProcess),
 }
 
-/// Takes the server's end of a new connection within a process.
+/// Receives the server's end of a new in-process connection.
 #[derive(Clone)]
-pub(crate) struct Within(pub(crate) Arc<dyn Fn(DuplexStream) + Send + Sync>);
+pub(crate) struct InProcess(pub(crate) Arc<dyn Fn(DuplexStream) + Send + Sync>);
 
-impl std::fmt::Debug for Within {
+impl std::fmt::Debug for InProcess {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Within")
+        f.write_str("InProcess")
     }
 }
 
-/// What may be on its way over a connection within a process.
-const ON_THE_WAY: usize = 64 * 1024;
+/// Buffer size of an in-process connection.
+const BUFFER_SIZE: usize = 64 * 1024;
 
 impl std::fmt::Display for Address {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Unix(path) => write!(f, "{}", path.display()),
             Self::Tcp(address) | Self::Tls(address, _) => f.write_str(address),
-            Self::Within(_) => f.write_str("this process"),
+            Self::InProcess(_) => f.write_str("this process"),
         }
     }
 }
 
 impl Address {
-    /// What stands for it in a URL.
+    /// Returns the authority to use in URLs.
     pub(crate) fn authority(&self) -> &str {
         match self {
-            Self::Unix(_) | Self::Within(_) => "localhost",
+            Self::Unix(_) | Self::InProcess(_) => "localhost",
             Self::Tcp(address) | Self::Tls(address, _) => address,
         }
     }
@@ -69,10 +69,10 @@ impl Address {
                 Ok(stream) => tls.over(stream).await.map(|stream| Connection::Tls(Box::new(stream))),
                 Err(error) => Err(error),
             },
-            Self::Within(Within(take)) => {
-                let (ours, theirs) = tokio::io::duplex(ON_THE_WAY);
+            Self::InProcess(InProcess(take)) => {
+                let (ours, theirs) = tokio::io::duplex(BUFFER_SIZE);
                 take(theirs);
-                Ok(Connection::Within(ours))
+                Ok(Connection::InProcess(ours))
             }
         };
         dialled.map_err(|error| Error::Unreachable { address: self.to_string(), why: error.to_string() })
@@ -91,7 +91,7 @@ pub(crate) enum Connection {
     Unix(UnixStream),
     Tcp(TcpStream),
     Tls(Box<TlsStream<TcpStream>>),
-    Within(DuplexStream),
+    InProcess(DuplexStream),
 }
 
 impl Described for Connection {
@@ -106,7 +106,7 @@ macro_rules! either {
             Self::Unix(stream) => Pin::new(stream).$method($($argument),*),
             Self::Tcp(stream) => Pin::new(stream).$method($($argument),*),
             Self::Tls(stream) => Pin::new(stream).$method($($argument),*),
-            Self::Within(stream) => Pin::new(stream).$method($($argument),*),
+            Self::InProcess(stream) => Pin::new(stream).$method($($argument),*),
         }
     };
 }
@@ -131,7 +131,7 @@ impl AsyncWrite for Connection {
     }
 }
 
-/// What hyper asks for connections.
+/// The connector for hyper.
 #[derive(Debug, Clone)]
 pub(crate) struct Dialer(pub(crate) Address);
 
@@ -144,7 +144,7 @@ impl tower_service::Service<Uri> for Dialer {
         Poll::Ready(Ok(()))
     }
 
-    /// The address is ours; that in the URL is only a name.
+    /// Connects to the configured address; the one in the URL is only a name.
     fn call(&mut self, _: Uri) -> Self::Future {
         let address = self.0.clone();
         Box::pin(async move { address.dial().await.map(TokioIo::new) })

@@ -1,4 +1,5 @@
-//! Server-sent events from bytes, in whatever pieces these come (<https://html.spec.whatwg.org/#parsing-an-event-stream>).
+//! A parser of server-sent events, fed with pieces of any size
+//! (<https://html.spec.whatwg.org/#parsing-an-event-stream>).
 
 use std::collections::VecDeque;
 
@@ -6,7 +7,7 @@ use bytes::{Buf, BytesMut};
 
 use crate::Error;
 
-/// Longest line. An answer holds up to 64 MiB of each output, and base64 makes that a third more.
+/// Maximum length of a line. A response contains up to 64 MiB of each output, and base64 adds a third.
 const LINE_MAX: usize = 256 * 1024 * 1024;
 
 /// One event.
@@ -16,11 +17,11 @@ pub(crate) struct Event {
     pub(crate) data: String,
 }
 
-/// What has come so far.
+/// The parser with its buffered input.
 #[derive(Debug, Default)]
 pub(crate) struct Parser {
-    begun: BytesMut,
-    /// How much of `begun` has no line end in it.
+    buffer: BytesMut,
+    /// Length of the prefix of `buffer` that has no line end.
     searched: usize,
     event: Event,
     ready: VecDeque<Event>,
@@ -28,23 +29,23 @@ pub(crate) struct Parser {
 
 impl Parser {
     pub(crate) fn push(&mut self, bytes: &[u8]) -> Result<(), Error> {
-        self.begun.extend_from_slice(bytes);
-        while let Some(length) = self.begun[self.searched..].iter().position(|byte| *byte == b'\n') {
-            let line = self.begun.split_to(self.searched + length);
-            self.begun.advance(1);
+        self.buffer.extend_from_slice(bytes);
+        while let Some(length) = self.buffer[self.searched..].iter().position(|byte| *byte == b'\n') {
+            let line = self.buffer.split_to(self.searched + length);
+            self.buffer.advance(1);
             self.searched = 0;
             let line = line.strip_suffix(b"\r").unwrap_or(&line);
-            let line = str::from_utf8(line).map_err(Error::nonsense)?;
+            let line = str::from_utf8(line).map_err(Error::invalid_response)?;
             self.line(line);
         }
-        self.searched = self.begun.len();
+        self.searched = self.buffer.len();
         if self.searched > LINE_MAX {
-            return Err(Error::nonsense("an event without end"));
+            return Err(Error::invalid_response("an event exceeds the maximum length"));
         }
         Ok(())
     }
 
-    /// The next whole event.
+    /// Returns the next complete event.
     pub(crate) fn pop(&mut self) -> Option<Event> {
         self.ready.pop_front()
     }
@@ -66,7 +67,7 @@ impl Parser {
                 self.event.data.push('\n');
                 self.event.data.push_str(value);
             }
-            // Ids are in the data too; a comment has an empty name.
+            // The data also contains the id; a comment has an empty field name.
             _ => {}
         }
     }
@@ -77,7 +78,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn events_survive_every_cut() {
+    fn events_are_parsed_across_every_split() {
         let text = b": hello\n\nevent: output\nid: 5\ndata: {\"a\":1}\n\nevent:end\r\ndata:x\r\ndata: y\r\n\r\nevent: cut\ndata: z\n";
         let event = |name: &str, data: &str| Event { name: name.to_owned(), data: data.to_owned() };
         for cut in 0..=text.len() {

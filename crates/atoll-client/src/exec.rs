@@ -1,4 +1,4 @@
-//! One command: answered whole, or told as it happens.
+//! Running one command: as one response, or as a stream of events.
 
 use atoll_protocol::{ExecRequest, ExecResult, Gap, OnDisconnect, ProcessId, ProcessInfo};
 use http::Method;
@@ -6,22 +6,22 @@ use http::Method;
 use crate::client::Client;
 use crate::error::Error;
 use crate::follow::{EXACT, Output, read, refused};
-use crate::subscription::{AfterBreak, Question, Subscription};
+use crate::subscription::{AfterBreak, StreamRequest, Subscription};
 
-/// What a command does, as it happens.
+/// An event of a running command.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ExecEvent {
-    /// Its program runs. The first event.
+    /// The program has started. The first event.
     Start(Box<ProcessInfo>),
-    /// It printed.
+    /// Output of the command.
     Output(Output),
-    /// What it printed here is gone.
+    /// Output at this position is no longer available.
     Gap(Gap),
-    /// It is over. The last event.
+    /// The command has ended. The last event.
     End(Box<ExecResult>),
 }
 
-/// A command that is told as it happens. A dropped connection is not noticed, unless the command is to end with it.
+/// The events of a command. It reconnects by itself, unless the command is killed when the client disconnects.
 #[derive(Debug)]
 pub struct ExecStream {
     id: ProcessId,
@@ -30,18 +30,19 @@ pub struct ExecStream {
 }
 
 impl Client {
-    /// Runs a command to its end. A code other than 0 is a result, not an error.
+    /// Runs a command and waits until it ends. An exit code other than 0 is a result, not an error.
     pub async fn exec(&self, request: &ExecRequest) -> Result<ExecResult, Error> {
         self.post("/exec", request).await
     }
 
-    /// An id that no other command has: who knows it beforehand can end the command before it is answered.
+    /// Generates a unique process id. With an id chosen in advance, the caller can kill the command before the
+    /// response arrives.
     pub fn new_process_id() -> Result<ProcessId, Error> {
         made_up()
     }
 
-    /// Runs a command and tells what it does. It gets an id, so that it is run once however often the line breaks;
-    /// output comes exactly, whatever encoding is asked for.
+    /// Runs a command and streams its events. The command gets an id, so that it runs only once even if the client
+    /// reconnects. Output is exact, regardless of the requested encoding.
     pub fn exec_stream(&self, request: ExecRequest) -> Result<ExecStream, Error> {
         self.exec_stream_at("/exec".to_owned(), request)
     }
@@ -55,24 +56,24 @@ impl Client {
             OnDisconnect::Kill => AfterBreak::Fail,
         };
         let body = serde_json::to_vec(&request).map_err(Error::invalid)?;
-        let question = Question { method: Method::POST, path, query: Vec::new(), body: Some(body.into()) };
-        Ok(ExecStream { id, subscription: Subscription::new(self, question, None, after_break), over: false })
+        let stream_request = StreamRequest { method: Method::POST, path, query: Vec::new(), body: Some(body.into()) };
+        Ok(ExecStream { id, subscription: Subscription::new(self, stream_request, None, after_break), over: false })
     }
 }
 
 impl ExecStream {
-    /// The command's id, which is known before it begins.
+    /// Returns the command's id, which is known before it starts.
     pub fn id(&self) -> &ProcessId {
         &self.id
     }
 
-    /// The next event; `None` after the last. Dropping the future loses nothing.
+    /// Returns the next event, or `None` after the last one. Cancel safe: dropping the future loses no events.
     pub async fn next(&mut self) -> Result<Option<ExecEvent>, Error> {
         while !self.over {
             let event = self.subscription.next().await?;
             let reached = self.subscription.cursor();
             match event.name.as_str() {
-                // Told again by each connection.
+                // Each connection sends it again.
                 "start" if reached.is_some() => {}
                 "start" => {
                     self.subscription.reached(0);
@@ -94,7 +95,7 @@ impl ExecStream {
                     return read(&event).map(|result| Some(ExecEvent::End(Box::new(result))));
                 }
                 "error" => return Err(refused(&event)),
-                // A later server may tell more.
+                // A later server may send other events.
                 _ => {}
             }
         }

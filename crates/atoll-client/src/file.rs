@@ -1,4 +1,4 @@
-//! Files: bytes either way, facts, lists, changes. A path is bytes; text is good, too.
+//! Files: content, metadata, lists and changes. Paths are bytes, so text works, too.
 
 use atoll_protocol::{
     FileCount, FileExists, FileInfo, FileList, FileListEnd, FileListLine, FromToRequest, MakeDirectoryReceipt,
@@ -11,51 +11,51 @@ use http::{HeaderMap, Method};
 use http_body_util::BodyExt;
 use hyper::body::Incoming;
 
-use crate::client::{Ask, Body, Client, empty, full, streamed};
+use crate::client::{Body, Client, RequestBuilder, empty, full, streamed};
 use crate::error::Error;
 
-/// Which part to read, in which state.
+/// Options for reading a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct ReadFile {
-    /// From this byte on.
+    /// Offset to start from.
     pub offset: Option<u64>,
-    /// At most so many; needs `offset`.
+    /// Maximum number of bytes; requires `offset`.
     pub length: Option<u64>,
-    /// Only if it is in the state with this tag.
+    /// Read only if the file has this etag.
     pub if_match: Option<String>,
-    /// The user to read as.
+    /// User to read as.
     pub user: Option<String>,
 }
 
-/// How to write.
+/// Options for writing a file.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct WriteFile {
-    /// Permission bits; else those that it has, or 0644.
+    /// Permission bits; the file's current bits if not given, or 0644 for a new file.
     pub mode: Option<u32>,
-    /// Make the directories above it that are missing.
+    /// Create missing parent directories.
     pub parents: bool,
-    /// Add to its end.
+    /// Append to the file.
     pub append: bool,
-    /// Only if it is not there.
+    /// Write only if the file does not exist.
     pub if_absent: bool,
-    /// Only if it is in the state with this tag.
+    /// Write only if the file has this etag.
     pub if_match: Option<String>,
-    /// The user to write as.
+    /// User to write as.
     pub user: Option<String>,
 }
 
-/// What to list.
+/// Options for listing a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ListFiles {
-    /// How many levels.
+    /// Number of levels.
     pub depth: u32,
-    /// Names that begin with a dot, too.
+    /// Include hidden files: names that begin with a dot.
     pub hidden: bool,
-    /// The `next` of the page before.
+    /// Value of `next` of the previous page.
     pub after: Option<String>,
-    /// So many at most.
+    /// Maximum number of entries.
     pub limit: Option<u64>,
-    /// The user to list as.
+    /// User to list as.
     pub user: Option<String>,
 }
 
@@ -75,7 +75,7 @@ impl ListFiles {
     }
 }
 
-/// Bytes of a file, as they come.
+/// The content of a file, as a stream.
 #[derive(Debug)]
 pub struct FileBytes {
     headers: HeaderMap,
@@ -88,22 +88,22 @@ impl FileBytes {
         Self { headers, body }
     }
 
-    /// The state that they are of.
+    /// Returns the etag of the version that is read.
     pub fn etag(&self) -> Option<&str> {
         Some(self.headers.get(ETAG)?.to_str().ok()?.trim_matches('"'))
     }
 
-    /// How many there are, if that is known before.
+    /// Returns the number of bytes, if known in advance.
     pub fn length(&self) -> Option<u64> {
         self.headers.get(CONTENT_LENGTH)?.to_str().ok()?.parse().ok()
     }
 
-    /// The length of the whole file, if this is a part of it.
+    /// Returns the length of the whole file, if this is a part of it.
     pub fn whole_length(&self) -> Option<u64> {
         self.headers.get(CONTENT_RANGE)?.to_str().ok()?.rsplit('/').next()?.parse().ok()
     }
 
-    /// Of an archive: what is not in it, because it cannot be read or the form has no place for it.
+    /// Returns what an archive leaves out because it cannot be read or the format cannot represent it.
     pub fn omitted(&self) -> Omitted {
         let text = |name: &str| self.headers.get(name).and_then(|value| value.to_str().ok());
         let count = text("atoll-omitted").and_then(|count| count.parse().ok()).unwrap_or(0);
@@ -111,7 +111,7 @@ impl FileBytes {
         Omitted { count, first: first.map(|path| PathText::new(&percent_decoded(path))).collect() }
     }
 
-    /// The next bytes; `None` at the end. An end before the end is an error.
+    /// Returns the next bytes, or `None` at the end. A premature end is an error.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Error> {
         loop {
             match self.body.frame().await {
@@ -126,7 +126,7 @@ impl FileBytes {
         }
     }
 
-    /// All of them.
+    /// Reads all bytes.
     pub async fn collect(mut self) -> Result<Bytes, Error> {
         let mut all = BytesMut::new();
         while let Some(bytes) = self.next().await? {
@@ -136,7 +136,7 @@ impl FileBytes {
     }
 }
 
-/// Lines of JSON, as they come.
+/// A stream of JSON lines.
 #[derive(Debug)]
 pub(crate) struct JsonLines {
     bytes: FileBytes,
@@ -148,13 +148,13 @@ impl JsonLines {
         Self { bytes: FileBytes::new(answer), buffer: BytesMut::new() }
     }
 
-    /// The next line; `None` at the end.
+    /// Returns the next line, or `None` at the end.
     pub(crate) async fn next<T: serde::de::DeserializeOwned>(&mut self) -> Result<Option<T>, Error> {
         let mut seen = 0;
         loop {
             if let Some(end) = self.buffer[seen..].iter().position(|&byte| byte == b'\n') {
                 let line = self.buffer.split_to(seen + end + 1);
-                return serde_json::from_slice(&line).map(Some).map_err(Error::nonsense);
+                return serde_json::from_slice(&line).map(Some).map_err(Error::invalid_response);
             }
             seen = self.buffer.len();
             match self.bytes.next().await? {
@@ -166,7 +166,7 @@ impl JsonLines {
     }
 }
 
-/// The entries of a directory, as they come.
+/// The entries of a directory, as a stream.
 #[derive(Debug)]
 pub struct FileEntries {
     lines: JsonLines,
@@ -174,7 +174,7 @@ pub struct FileEntries {
 }
 
 impl FileEntries {
-    /// The next; `None` after the last.
+    /// Returns the next entry, or `None` after the last one.
     pub async fn next(&mut self) -> Result<Option<FileInfo>, Error> {
         if self.end.is_some() {
             return Ok(None);
@@ -185,18 +185,18 @@ impl FileEntries {
                 self.end = Some(end);
                 Ok(None)
             }
-            Some(FileListLine::Error(body)) => Err(Error::told(body)),
-            None => Err(Error::broken("the list ended too early")),
+            Some(FileListLine::Error(body)) => Err(Error::from_body(body)),
+            None => Err(Error::broken("the list ended prematurely")),
         }
     }
 
-    /// After the last: how it ended.
+    /// Returns how the list ended, after the last entry.
     pub fn end(&self) -> Option<&FileListEnd> {
         self.end.as_ref()
     }
 }
 
-/// A path behind the `?`, byte for byte.
+/// Builds a route with the percent-encoded path as query parameter.
 pub(crate) fn at(route: &str, path: &[u8]) -> String {
     use std::fmt::Write;
     let mut out = format!("{route}?path=");
@@ -211,7 +211,7 @@ pub(crate) fn at(route: &str, path: &[u8]) -> String {
     out
 }
 
-/// The opposite.
+/// Decodes percent-encoding.
 fn percent_decoded(text: &str) -> Vec<u8> {
     let mut bytes = Vec::with_capacity(text.len());
     let mut rest = text.as_bytes();
@@ -239,15 +239,15 @@ impl Client {
     /// Reads a file.
     pub async fn read_file(&self, path: impl AsRef<[u8]>, how: &ReadFile) -> Result<FileBytes, Error> {
         let query: Vec<_> = user(how.user.as_ref()).into_iter().collect();
-        let mut ask = self.request(Method::GET, &at("/files/content", path.as_ref()), &query)?;
+        let mut builder = self.request(Method::GET, &at("/files/content", path.as_ref()), &query)?;
         if let Some(offset) = how.offset {
             let last = how.length.map(|length| (offset + length.max(1) - 1).to_string()).unwrap_or_default();
-            ask = ask.header("range", format!("bytes={offset}-{last}"));
+            builder = builder.header("range", format!("bytes={offset}-{last}"));
         }
         if let Some(tag) = &how.if_match {
-            ask = ask.header("if-match", format!("\"{tag}\""));
+            builder = builder.header("if-match", format!("\"{tag}\""));
         }
-        Ok(FileBytes::new(ask.send(empty()).await?))
+        Ok(FileBytes::new(builder.send(empty()).await?))
     }
 
     /// Writes a file.
@@ -260,7 +260,7 @@ impl Client {
         self.put_file(path.as_ref(), full(bytes.into()), how).await
     }
 
-    /// The same with bytes that are sent as they come. The file changes when the last is there.
+    /// Writes a file from a stream. The file changes only when the stream is complete.
     pub async fn stream_file(
         &self,
         path: impl AsRef<[u8]>,
@@ -276,52 +276,52 @@ impl Client {
         query.extend(how.parents.then(|| ("parents", "true".to_owned())));
         query.extend(how.append.then(|| ("append", "true".to_owned())));
         query.extend(user(how.user.as_ref()));
-        let mut ask: Ask<'_> = self.request(Method::PUT, &at("/files/content", path), &query)?;
+        let mut builder: RequestBuilder<'_> = self.request(Method::PUT, &at("/files/content", path), &query)?;
         if how.if_absent {
-            ask = ask.header("if-none-match", "*".to_owned());
+            builder = builder.header("if-none-match", "*".to_owned());
         }
         if let Some(tag) = &how.if_match {
-            ask = ask.header("if-match", format!("\"{tag}\""));
+            builder = builder.header("if-match", format!("\"{tag}\""));
         }
-        ask.send(body).await?.json().await
+        builder.send(body).await?.json().await
     }
 
-    /// Writes a file whose content is in the request.
+    /// Writes a file whose content is in the JSON request.
     pub async fn write_text_file(&self, request: &WriteFileRequest) -> Result<WriteReceipt, Error> {
         self.post("/files/write", request).await
     }
 
-    /// What is known of a file, links followed.
+    /// Returns metadata of a file, following symbolic links.
     pub async fn stat_file(&self, path: impl AsRef<[u8]>, as_user: Option<&String>) -> Result<FileInfo, Error> {
         let query: Vec<_> = user(as_user).into_iter().collect();
         self.get(&at("/files/stat", path.as_ref()), &query).await
     }
 
-    /// What is known of a name: of a link itself.
+    /// Returns metadata of a path, without following a symbolic link.
     pub async fn stat_link(&self, path: impl AsRef<[u8]>, as_user: Option<&String>) -> Result<FileInfo, Error> {
         let mut query = vec![("link", "true".to_owned())];
         query.extend(user(as_user));
         self.get(&at("/files/stat", path.as_ref()), &query).await
     }
 
-    /// Whether something is there.
+    /// Returns whether a file exists.
     pub async fn file_exists(&self, path: impl AsRef<[u8]>) -> Result<FileExists, Error> {
         self.get(&at("/files/exists", path.as_ref()), &[]).await
     }
 
-    /// A page of a directory.
+    /// Returns a page of a directory list.
     pub async fn list_files(&self, path: impl AsRef<[u8]>, what: &ListFiles) -> Result<FileList, Error> {
         self.get(&at("/files/list", path.as_ref()), &what.query()).await
     }
 
-    /// A directory, however large, as a stream.
+    /// Lists a directory of any size as a stream.
     pub async fn stream_files(&self, path: impl AsRef<[u8]>, what: &ListFiles) -> Result<FileEntries, Error> {
-        let ask = self.request(Method::GET, &at("/files/list", path.as_ref()), &what.query())?;
-        let answer = ask.header(ACCEPT.as_str(), "application/x-ndjson".to_owned()).send(empty()).await?;
+        let builder = self.request(Method::GET, &at("/files/list", path.as_ref()), &what.query())?;
+        let answer = builder.header(ACCEPT.as_str(), "application/x-ndjson".to_owned()).send(empty()).await?;
         Ok(FileEntries { lines: JsonLines::new(answer), end: None })
     }
 
-    /// Removes a file; a directory with all that is in it only if told so.
+    /// Removes a file, or, if `recursive` is set, a directory and its content.
     pub async fn remove_file(
         &self,
         path: impl AsRef<[u8]>,
@@ -333,22 +333,22 @@ impl Client {
         self.delete(&at("/files", path.as_ref()), &query).await?.json().await
     }
 
-    /// Makes a directory.
+    /// Creates a directory.
     pub async fn make_directory(&self, request: &MakeDirectoryRequest) -> Result<MakeDirectoryReceipt, Error> {
         self.post("/files/mkdir", request).await
     }
 
-    /// Gives a thing another name, in one step.
+    /// Renames a file or directory atomically.
     pub async fn rename_file(&self, request: &FromToRequest) -> Result<FileInfo, Error> {
         self.post("/files/rename", request).await
     }
 
-    /// Moves a thing, by copying it if need be.
+    /// Moves a file or directory, by copying it if necessary.
     pub async fn move_file(&self, request: &FromToRequest) -> Result<FileInfo, Error> {
         self.post("/files/move", request).await
     }
 
-    /// Copies a file, or a tree.
+    /// Copies a file or a tree.
     pub async fn copy_file(&self, request: &FromToRequest) -> Result<FileCount, Error> {
         self.post("/files/copy", request).await
     }
@@ -358,7 +358,7 @@ impl Client {
         self.post("/files/chmod", request).await
     }
 
-    /// Makes a symbolic link.
+    /// Creates a symbolic link.
     pub async fn make_symlink(&self, request: &SymlinkRequest) -> Result<FileInfo, Error> {
         self.post("/files/symlink", request).await
     }
@@ -367,7 +367,7 @@ impl Client {
 #[cfg(test)]
 mod tests {
     #[test]
-    fn paths_are_sent_byte_for_byte() {
+    fn paths_are_percent_encoded_byte_for_byte() {
         assert_eq!(super::at("/files", b"/a b/../\xff?&=+%"), "/files?path=/a%20b/../%FF%3F%26%3D%2B%25");
         assert_eq!(super::percent_decoded("/a%20b/../%FF%3F%zz%"), b"/a b/../\xff?%zz%");
     }

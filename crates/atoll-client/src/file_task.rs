@@ -1,4 +1,4 @@
-//! Files, the larger things: searching, names by pattern, editing, patching, archives.
+//! Larger file operations: searching, finding by name, editing, patching, archives.
 
 use atoll_protocol::{
     ArchiveExisting, ArchiveFormat, EditReceipt, EditRequest, GlobAnswer, GlobRequest, PatchReceipt, SearchAnswer,
@@ -13,48 +13,48 @@ use crate::client::{Client, empty, full, streamed};
 use crate::error::Error;
 use crate::file::{FileBytes, JsonLines, at, user};
 
-/// How to apply a patch.
+/// Options for applying a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PatchFiles {
-    /// Lines of context that need not fit.
+    /// Number of context lines that may differ.
     pub fuzz: u32,
-    /// Leading names of paths that are dropped; `a/` and `b/` if not given.
+    /// Number of leading path components to strip; `a/` and `b/` if not given.
     pub strip: Option<u32>,
-    /// Only look whether it fits.
+    /// Check only whether the patch applies.
     pub dry_run: bool,
-    /// The user to patch as.
+    /// User to patch as.
     pub user: Option<String>,
 }
 
-/// What to pack, and how.
+/// Options for packing a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct PackFiles {
-    /// The form.
+    /// Archive format.
     pub format: ArchiveFormat,
-    /// Globs that a file must match, if there is any.
+    /// Globs of files to include; all files if empty.
     pub include: Vec<String>,
-    /// Globs of what is left out.
+    /// Globs of files to leave out.
     pub exclude: Vec<String>,
-    /// Leave out what `.gitignore` and `.ignore` name.
+    /// Leave out files that `.gitignore` and `.ignore` exclude.
     pub gitignore: bool,
-    /// The user to read as.
+    /// User to read as.
     pub user: Option<String>,
 }
 
-/// How to unpack.
+/// Options for unpacking an archive.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct UnpackFiles {
-    /// The form; told by how the archive begins if not given.
+    /// Archive format; detected from the first bytes if not given.
     pub format: Option<ArchiveFormat>,
-    /// Leading names of paths that are dropped.
+    /// Number of leading path components to strip.
     pub strip: u32,
-    /// What to do where a name is taken.
+    /// What to do when a path already exists.
     pub existing: ArchiveExisting,
-    /// The user to write as.
+    /// User to write as.
     pub user: Option<String>,
 }
 
-/// What a search finds, as it does.
+/// The results of a search, as a stream.
 #[derive(Debug)]
 pub struct SearchStream {
     lines: JsonLines,
@@ -62,18 +62,18 @@ pub struct SearchStream {
 }
 
 impl SearchStream {
-    /// What was found next, and at last the summary; then `None`. Dropped, the search ends.
+    /// Returns the next result, then the summary, then `None`. Dropping the stream cancels the search.
     pub async fn next(&mut self) -> Result<Option<SearchLine>, Error> {
         if self.over {
             return Ok(None);
         }
         match self.lines.next().await? {
-            Some(SearchLine::Error(body)) => Err(Error::told(body)),
+            Some(SearchLine::Error(body)) => Err(Error::from_body(body)),
             Some(line) => {
                 self.over = matches!(line, SearchLine::End(_));
                 Ok(Some(line))
             }
-            None => Err(Error::broken("the search ended too early")),
+            None => Err(Error::broken("the search ended prematurely")),
         }
     }
 }
@@ -88,19 +88,19 @@ fn format_name(format: ArchiveFormat) -> &'static str {
 }
 
 impl Client {
-    /// Searches files, and waits for the end.
+    /// Searches files and waits for all results.
     pub async fn search_files(&self, request: &SearchRequest) -> Result<SearchAnswer, Error> {
         self.post("/files/search", request).await
     }
 
-    /// Searches files, and tells as it finds.
+    /// Searches files and streams the results.
     pub async fn stream_search(&self, request: &SearchRequest) -> Result<SearchStream, Error> {
-        let ask = self.request(Method::POST, "/files/search", &[])?;
-        let answer = ask.header(ACCEPT.as_str(), "application/x-ndjson".to_owned()).send_json(request).await?;
+        let builder = self.request(Method::POST, "/files/search", &[])?;
+        let answer = builder.header(ACCEPT.as_str(), "application/x-ndjson".to_owned()).send_json(request).await?;
         Ok(SearchStream { lines: JsonLines::new(answer), over: false })
     }
 
-    /// Finds names.
+    /// Finds files by name.
     pub async fn glob_files(&self, request: &GlobRequest) -> Result<GlobAnswer, Error> {
         self.post("/files/glob", request).await
     }
@@ -110,7 +110,7 @@ impl Client {
         self.post("/files/edit", request).await
     }
 
-    /// Applies a patch below a directory: all of it or nothing.
+    /// Applies a patch below a directory: all of it or none.
     pub async fn patch_files(
         &self,
         path: impl AsRef<[u8]>,
@@ -120,8 +120,8 @@ impl Client {
         let mut query = vec![("fuzz", how.fuzz.to_string()), ("dry_run", how.dry_run.to_string())];
         query.extend(how.strip.map(|strip| ("strip", strip.to_string())));
         query.extend(user(how.user.as_ref()));
-        let ask = self.request(Method::POST, &at("/files/patch", path.as_ref()), &query)?;
-        ask.send(full(patch.into())).await?.json().await
+        let builder = self.request(Method::POST, &at("/files/patch", path.as_ref()), &query)?;
+        builder.send(full(patch.into())).await?.json().await
     }
 
     /// Reads a file or a tree as an archive.
@@ -131,11 +131,11 @@ impl Client {
         query.extend(what.include.iter().map(|glob| ("include", glob.clone())));
         query.extend(what.exclude.iter().map(|glob| ("exclude", glob.clone())));
         query.extend(user(what.user.as_ref()));
-        let ask = self.request(Method::GET, &at("/files/archive", path.as_ref()), &query)?;
-        Ok(FileBytes::new(ask.send(empty()).await?))
+        let builder = self.request(Method::GET, &at("/files/archive", path.as_ref()), &query)?;
+        Ok(FileBytes::new(builder.send(empty()).await?))
     }
 
-    /// Unpacks an archive into a directory, as it is sent.
+    /// Unpacks an archive into a directory while it is uploaded.
     pub async fn unpack_files(
         &self,
         path: impl AsRef<[u8]>,
@@ -150,7 +150,7 @@ impl Client {
         let mut query = vec![("strip", how.strip.to_string()), ("existing", existing.to_owned())];
         query.extend(how.format.map(|format| ("format", format_name(format).to_owned())));
         query.extend(user(how.user.as_ref()));
-        let ask = self.request(Method::PUT, &at("/files/archive", path.as_ref()), &query)?;
-        ask.send(streamed(archive)).await?.json().await
+        let builder = self.request(Method::PUT, &at("/files/archive", path.as_ref()), &query)?;
+        builder.send(streamed(archive)).await?.json().await
     }
 }

@@ -1,4 +1,4 @@
-//! Following output to its end, over however many connections that takes.
+//! Following output to its end, across reconnects.
 
 use atoll_protocol::{Encoding, ErrorBody, Gap, OutputEnd, OutputEvent, ProcessId, Stream, TerminalId, Timestamp};
 use bytes::{Buf, Bytes};
@@ -8,64 +8,65 @@ use serde::de::DeserializeOwned;
 use crate::client::Client;
 use crate::error::Error;
 use crate::events::Event;
-use crate::subscription::{AfterBreak, Question, Subscription};
+use crate::subscription::{AfterBreak, StreamRequest, Subscription};
 
-/// A piece of output, exactly as it was printed.
+/// A piece of output, as exact bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Output {
     /// Position of its first byte.
     pub cursor: u64,
-    /// Which output.
+    /// Output stream.
     pub stream: Stream,
     /// The bytes.
     pub bytes: Bytes,
-    /// When they were read.
+    /// When the bytes were read.
     pub time: Timestamp,
 }
 
 impl Output {
-    /// Position behind its last byte.
+    /// Returns the position after its last byte.
     pub fn end(&self) -> u64 {
         self.cursor + self.bytes.len() as u64
     }
 
-    /// From the wire; `None` if all of it was told before.
+    /// Decodes an event. Returns `None` if all of its bytes were already returned.
     pub(crate) fn from_event(event: &OutputEvent, reached: u64) -> Result<Option<Self>, Error> {
-        let bytes = event.encoding.decode(&event.data).ok_or_else(|| Error::nonsense("output that is no base64"))?;
+        let bytes =
+            event.encoding.decode(&event.data).ok_or_else(|| Error::invalid_response("output is not valid base64"))?;
         let OutputEvent { cursor, stream, time, .. } = *event;
         let mut output = Self { cursor, stream, bytes: bytes.into(), time };
         if output.end() <= reached {
             return Ok(None);
         }
         let known = reached.saturating_sub(output.cursor);
-        output.bytes.advance(usize::try_from(known).map_err(Error::nonsense)?);
+        output.bytes.advance(usize::try_from(known).map_err(Error::invalid_response)?);
         output.cursor += known;
         Ok(Some(output))
     }
 }
 
-/// What a follower is told.
+/// An event of followed output.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FollowEvent {
-    /// It printed.
+    /// Output of the process.
     Output(Output),
-    /// What it printed here is gone.
+    /// Output at this position is no longer available.
     Gap(Gap),
-    /// It is over. The last event.
+    /// The main process has ended. The last event.
     End(OutputEnd),
 }
 
 /// How far to follow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Until {
-    /// To the end of the main process.
+    /// Until the main process ends.
     #[default]
     End,
-    /// Until nothing is left that could print.
+    /// Until no process is left that could print.
     Closed,
 }
 
-/// A follower. A dropped connection is not noticed but for the time that it takes to come back.
+/// Follows output. It reconnects by itself after a dropped connection.
 #[derive(Debug)]
 pub struct Follow {
     subscription: Subscription,
@@ -78,7 +79,7 @@ impl Client {
         self.follow_path(format!("/processes/{id}/output"), since, until)
     }
 
-    /// Follows what a terminal's program prints, from a cursor on.
+    /// Follows the output of a terminal from a cursor on.
     pub fn follow_terminal(&self, id: &TerminalId, since: u64, until: Until) -> Follow {
         self.follow_path(format!("/terminals/{id}/output"), since, until)
     }
@@ -89,18 +90,18 @@ impl Client {
             Until::Closed => "closed",
         };
         let query = vec![("encoding", "base64".to_owned()), ("until", until.to_owned())];
-        let question = Question { method: Method::GET, path, query, body: None };
-        Follow { subscription: Subscription::new(self, question, Some(since), AfterBreak::Resume), over: false }
+        let stream_request = StreamRequest { method: Method::GET, path, query, body: None };
+        Follow { subscription: Subscription::new(self, stream_request, Some(since), AfterBreak::Resume), over: false }
     }
 }
 
 impl Follow {
-    /// Everything before this was told.
+    /// Returns the position after the last event returned.
     pub fn cursor(&self) -> u64 {
         self.subscription.cursor().unwrap_or(0)
     }
 
-    /// The next event; `None` after the last. Dropping the future loses nothing.
+    /// Returns the next event, or `None` after the last one. Cancel safe: dropping the future loses no events.
     pub async fn next(&mut self) -> Result<Option<FollowEvent>, Error> {
         while !self.over {
             let event = self.subscription.next().await?;
@@ -121,14 +122,14 @@ impl Follow {
                     return read(&event).map(|end| Some(FollowEvent::End(end)));
                 }
                 "error" => return Err(refused(&event)),
-                // A later server may tell more.
+                // A later server may send other events.
                 _ => {}
             }
         }
         Ok(None)
     }
 
-    /// Reads to the end: both outputs, and how it ended. Output that is gone is an error.
+    /// Reads to the end. Returns both outputs and how the process ended. A gap in the output is an error.
     pub async fn collect(mut self) -> Result<(Vec<u8>, Vec<u8>, OutputEnd), Error> {
         let (mut stdout, mut stderr) = (Vec::new(), Vec::new());
         loop {
@@ -138,21 +139,21 @@ impl Follow {
                     Stream::Stderr => stderr.extend_from_slice(&output.bytes),
                 },
                 Some(FollowEvent::Gap(Gap { from, to })) => {
-                    return Err(Error::invalid(format!("output from {from} to {to} is gone")));
+                    return Err(Error::invalid(format!("output from {from} to {to} is no longer available")));
                 }
                 Some(FollowEvent::End(end)) => return Ok((stdout, stderr, end)),
-                None => return Err(Error::nonsense("a stream without an end")),
+                None => return Err(Error::invalid_response("the stream ended without an end event")),
             }
         }
     }
 }
 
-/// The data of an event.
+/// Decodes the data of an event.
 pub(crate) fn read<T: DeserializeOwned>(event: &Event) -> Result<T, Error> {
-    serde_json::from_str(&event.data).map_err(Error::nonsense)
+    serde_json::from_str(&event.data).map_err(Error::invalid_response)
 }
 
-/// An error that came as an event.
+/// Decodes an error event.
 pub(crate) fn refused(event: &Event) -> Error {
     match read::<ErrorBody>(event) {
         Ok(ErrorBody { code, message, hint, details }) => {
@@ -162,5 +163,5 @@ pub(crate) fn refused(event: &Event) -> Error {
     }
 }
 
-/// The encoding that streams ask for: bytes must be exact to be counted.
+/// Encoding that streams request: positions count exact bytes.
 pub(crate) const EXACT: Encoding = Encoding::Base64;

@@ -1,8 +1,8 @@
-//! Atoll's HTTP API as Rust calls.
+//! A Rust client of Atoll's HTTP API.
 //!
-//! Over a unix socket, or over TCP with a token. Streams survive a dropped connection: they come back by themselves and
-//! go on at the byte where they were, with none twice and none missing. This crate knows the protocol and nothing of
-//! what is behind it.
+//! It connects over a unix socket, or over TCP with a token. Streams survive a dropped connection: they reconnect by
+//! themselves and continue at the same byte, without duplicates or gaps. This crate knows only the protocol, and
+//! nothing of its implementation.
 
 mod attach;
 mod client;
@@ -34,13 +34,13 @@ pub use exec::{ExecEvent, ExecStream};
 pub use file::{FileBytes, FileEntries, ListFiles, ReadFile, WriteFile};
 pub use file_task::{PackFiles, PatchFiles, SearchStream, UnpackFiles};
 pub use follow::{Follow, FollowEvent, Output, Until};
-pub use network::{EgressFollow, EgressNews};
+pub use network::{EgressFollow, EgressFollowEvent};
 pub use port::{PortEvent, PortFollow, PortStream};
 pub use process::OutputRange;
 pub use upload::NewFile;
 pub use watch::Watching;
 
-/// The examples on the pages are compiled.
+/// Compiles the examples on the documentation pages.
 #[cfg(doctest)]
 #[doc = include_str!("../../../docs/http-api.md")]
 #[doc = include_str!("../../../docs/server.md")]

@@ -1,4 +1,4 @@
-//! Ports inside a sandbox: what listens, as it changes, connections to it, and how it is exposed.
+//! Ports inside a sandbox: listening ports, connections to them, and previews.
 
 use std::io;
 use std::pin::Pin;
@@ -22,22 +22,22 @@ use crate::client::{Client, empty};
 use crate::connection::Connection;
 use crate::error::Error;
 use crate::events::Event;
-use crate::subscription::{AfterBreak, Question, Subscription};
+use crate::subscription::{AfterBreak, StreamRequest, Subscription};
 
 impl Client {
-    /// Ports on which something listens inside.
+    /// Returns the listening ports inside the sandbox.
     pub async fn ports(&self) -> Result<PortList, Error> {
         self.get("/ports", &[]).await
     }
 
     /// Follows ports as they open and close.
     pub fn follow_ports(&self) -> PortFollow {
-        let question =
-            Question { method: Method::GET, path: "/ports/events".to_owned(), query: Vec::new(), body: None };
-        PortFollow { subscription: Subscription::new(self, question, None, AfterBreak::Resume) }
+        let stream_request =
+            StreamRequest { method: Method::GET, path: "/ports/events".to_owned(), query: Vec::new(), body: None };
+        PortFollow { subscription: Subscription::new(self, stream_request, None, AfterBreak::Resume) }
     }
 
-    /// Connects to a port inside: bytes both ways.
+    /// Connects to a port inside the sandbox, as a byte stream.
     pub async fn connect_port(&self, port: u16) -> Result<PortStream, Error> {
         let uri = self.uri("http", &format!("/ports/{port}/connect"), &[])?;
         let target = uri.path_and_query().map_or("/", |target| target.as_str());
@@ -62,82 +62,87 @@ impl Client {
         Ok(PortStream { inner: TokioIo::new(upgraded) })
     }
 
-    /// Exposed ports of a sandbox of this server.
+    /// Returns the exposed ports of a sandbox of this server.
     pub async fn previews(&self, name: &SandboxName) -> Result<PreviewList, Error> {
         self.get(&format!("/sandboxes/{name}/previews"), &[]).await
     }
 
     /// Exposes a port of a sandbox of this server, or changes how it is exposed.
-    pub async fn expose(&self, name: &SandboxName, port: u16, asked: &ExposePort) -> Result<Preview, Error> {
-        let ask = self.request(Method::PUT, &format!("/sandboxes/{name}/previews/{port}"), &[])?;
-        ask.send_json(asked).await?.json().await
+    pub async fn expose(&self, name: &SandboxName, port: u16, request: &ExposePort) -> Result<Preview, Error> {
+        let builder = self.request(Method::PUT, &format!("/sandboxes/{name}/previews/{port}"), &[])?;
+        builder.send_json(request).await?.json().await
     }
 
-    /// Gives an exposed port another token: its URLs so far lead nowhere from now on.
+    /// Replaces the token of an exposed port, which invalidates its previous URLs.
     pub async fn rotate_preview(&self, name: &SandboxName, port: u16) -> Result<Preview, Error> {
         self.post(&format!("/sandboxes/{name}/previews/{port}/rotate"), &json!({})).await
     }
 
-    /// Signs a link to an exposed port that lets in whoever has it, for a while.
-    pub async fn preview_link(&self, name: &SandboxName, port: u16, asked: &LinkRequest) -> Result<PreviewLink, Error> {
-        self.post(&format!("/sandboxes/{name}/previews/{port}/link"), asked).await
+    /// Signs a link that grants access to an exposed port until it expires.
+    pub async fn preview_link(
+        &self,
+        name: &SandboxName,
+        port: u16,
+        request: &LinkRequest,
+    ) -> Result<PreviewLink, Error> {
+        self.post(&format!("/sandboxes/{name}/previews/{port}/link"), request).await
     }
 
-    /// Ends the exposure of a port. One that is not exposed is no error.
+    /// Unexposes a port. Does nothing if the port is not exposed.
     pub async fn unexpose(&self, name: &SandboxName, port: u16) -> Result<(), Error> {
-        let ask = self.request(Method::DELETE, &format!("/sandboxes/{name}/previews/{port}"), &[])?;
-        ask.send(empty()).await.map(drop)
+        let builder = self.request(Method::DELETE, &format!("/sandboxes/{name}/previews/{port}"), &[])?;
+        builder.send(empty()).await.map(drop)
     }
 }
 
-/// What a follower of ports is told.
+/// An event of followed ports.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PortEvent {
-    /// Everything that is open: first, and again after a break.
+    /// All open ports: the first event, and again after each reconnect.
     Ports(Vec<PortInfo>),
-    /// Something listens on it now.
+    /// A process listens on this port now.
     Opened(PortInfo),
-    /// Nothing does any more.
+    /// No process listens on this port any more.
     Closed(u16),
 }
 
-/// A follower of ports. After a dropped connection it tells everything that is open then.
+/// Follows ports. It reconnects by itself, and then returns all open ports again.
 #[derive(Debug)]
 pub struct PortFollow {
     subscription: Subscription,
 }
 
 impl PortFollow {
-    /// The next event. Dropping the future loses nothing.
+    /// Returns the next event. Cancel safe: dropping the future loses no events.
     pub async fn next(&mut self) -> Result<PortEvent, Error> {
         loop {
             let Event { name, data } = self.subscription.next().await?;
-            let told = match name.as_str() {
+            let decoded = match name.as_str() {
                 "ports" => serde_json::from_str(&data).map(|list: PortList| PortEvent::Ports(list.ports)),
                 "opened" => serde_json::from_str(&data).map(PortEvent::Opened),
                 "closed" => serde_json::from_str(&data).map(|closed: PortClosed| PortEvent::Closed(closed.port)),
-                // A later server may tell more.
+                // A later server may send other events.
                 _ => continue,
             };
-            return told.map_err(Error::nonsense);
+            return decoded.map_err(Error::invalid_response);
         }
     }
 }
 
-/// A connection to a port inside.
+/// A connection to a port inside a sandbox.
 #[derive(Debug)]
 pub struct PortStream {
     inner: TokioIo<Upgraded>,
 }
 
 impl PortStream {
-    /// Breaks it off: the program inside is told that the connection broke, not that it ended. Over a unix socket that
-    /// cannot be told, and it ends.
+    /// Aborts the connection with a reset, so that the program inside does not see a normal end. A unix socket has no
+    /// reset, so the program sees a normal end there.
     pub fn abort(self) {
         if let Ok(parts) = self.inner.into_inner().downcast::<TokioIo<Connection>>()
             && let Connection::Tcp(stream) = parts.io.into_inner()
         {
-            // Closing without lingering is a reset (tcp(7)).
+            // Closing without lingering sends a reset (tcp(7)).
             rustix::net::sockopt::set_socket_linger(&stream, Some(Duration::ZERO)).ok();
         }
     }

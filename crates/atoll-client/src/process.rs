@@ -1,4 +1,4 @@
-//! Processes: starting, finding, ending, feeding them, and waiting for them.
+//! Processes: starting, listing, killing, waiting, input and output.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -14,16 +14,16 @@ use http::Method;
 use crate::client::{Body, Client, full, streamed};
 use crate::error::Error;
 
-/// Which part of the output.
+/// Which part of the output to read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct OutputRange {
-    /// From this cursor on.
+    /// Position to start from.
     pub since: u64,
-    /// At most so many bytes.
+    /// Maximum number of bytes.
     pub limit: Option<usize>,
-    /// If there is nothing yet, wait for it so long.
+    /// How long to wait if there is no output yet.
     pub wait: Option<Duration>,
-    /// How bytes are put into the answer.
+    /// Encoding of the output in the response.
     pub encoding: Encoding,
 }
 
@@ -41,12 +41,12 @@ impl OutputRange {
 }
 
 impl Client {
-    /// Starts a process; answers when its program runs.
+    /// Starts a process. Returns when its program runs.
     pub async fn start(&self, request: &StartRequest) -> Result<ProcessInfo, Error> {
         self.post("/processes", request).await
     }
 
-    /// Processes in this state, with all of these labels; oldest first.
+    /// Lists processes in this state that have all of these labels, oldest first.
     pub async fn processes(
         &self,
         state: Option<ProcessState>,
@@ -64,22 +64,22 @@ impl Client {
         Ok(list.processes)
     }
 
-    /// The process with this id.
+    /// Returns the process with this id.
     pub async fn process(&self, id: &ProcessId) -> Result<ProcessInfo, Error> {
         self.get(&format!("/processes/{id}"), &[]).await
     }
 
-    /// Forgets an ended process and its output.
+    /// Removes an ended process and its output.
     pub async fn remove_process(&self, id: &ProcessId) -> Result<(), Error> {
         self.delete(&format!("/processes/{id}"), &[]).await.map(drop)
     }
 
-    /// Ends a process and everything it started.
+    /// Kills a process and all processes that it started.
     pub async fn kill(&self, id: &ProcessId, request: &KillRequest) -> Result<KillReceipt, Error> {
         self.post(&format!("/processes/{id}/kill"), request).await
     }
 
-    /// Ends every process that is meant.
+    /// Kills every process that matches the request.
     pub async fn kill_all(&self, request: &KillAllRequest) -> Result<KillReceipt, Error> {
         self.post("/processes/kill", request).await
     }
@@ -89,23 +89,23 @@ impl Client {
         self.post(&format!("/processes/{id}/signal"), request).await
     }
 
-    /// Waits for something.
+    /// Waits for a condition.
     pub async fn wait(&self, id: &ProcessId, request: &WaitRequest) -> Result<WaitAnswer, Error> {
         self.post(&format!("/processes/{id}/wait"), request).await
     }
 
-    /// A part of a process's output.
+    /// Returns a page of a process's output.
     pub async fn output(&self, id: &ProcessId, range: &OutputRange) -> Result<OutputPage, Error> {
         self.get(&format!("/processes/{id}/output"), &range.query()).await
     }
 
-    /// Writes to a process's standard input. `offset` is the position of the first byte in all that was ever written: a
-    /// repeated write is skipped, a gap refused. Returns the position to go on from.
+    /// Writes to a process's standard input. `offset` is the position of the first byte in the whole input: bytes
+    /// already written are skipped, a gap is an error. Returns the offset for the next write.
     pub async fn write_stdin(&self, id: &ProcessId, offset: u64, bytes: Bytes) -> Result<u64, Error> {
         self.put_stdin(id, offset, full(bytes)).await
     }
 
-    /// The same with bytes that are sent as they come, and as fast as the process reads.
+    /// Writes a stream to a process's standard input, as fast as the process reads.
     pub async fn stream_stdin(
         &self,
         id: &ProcessId,
@@ -117,8 +117,8 @@ impl Client {
 
     async fn put_stdin(&self, id: &ProcessId, offset: u64, body: Body) -> Result<u64, Error> {
         let path = format!("/processes/{id}/stdin");
-        let ask = self.request(Method::PUT, &path, &[("offset", offset.to_string())])?;
-        let receipt: StdinReceipt = ask.send(body).await?.json().await?;
+        let builder = self.request(Method::PUT, &path, &[("offset", offset.to_string())])?;
+        let receipt: StdinReceipt = builder.send(body).await?.json().await?;
         Ok(receipt.next_offset)
     }
 

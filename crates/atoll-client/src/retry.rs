@@ -1,4 +1,4 @@
-//! When to try again: soon at first, then less often, and not for ever. Times only; what is tried is others' matter.
+//! Retry policy: exponential backoff up to a time limit. Knows only times, not what is retried.
 
 use std::time::Duration;
 
@@ -6,18 +6,18 @@ use tokio::time::Instant;
 
 use crate::Error;
 
-/// The first pause, and the longest.
+/// The first delay, and the longest.
 const PAUSE: Duration = Duration::from_millis(50);
 const PAUSE_MAX: Duration = Duration::from_secs(2);
 
-/// The state of one effort.
+/// State of the retries of one operation.
 #[derive(Debug)]
 pub(crate) struct Retry {
     patience: Duration,
     pause: Duration,
-    /// When it went wrong first, of those times since it went well.
+    /// When the first failure since the last success happened.
     since: Option<Instant>,
-    /// Not to be tried before.
+    /// Earliest time of the next attempt.
     not_before: Option<Instant>,
 }
 
@@ -26,16 +26,16 @@ impl Retry {
         Self { patience, pause: PAUSE, since: None, not_before: None }
     }
 
-    /// It went well.
+    /// Records a success.
     pub(crate) fn succeeded(&mut self) {
         *self = Self::new(self.patience);
     }
 
-    /// It went wrong. The error again, if it is not to be tried again.
+    /// Records a failure. Returns the error if it must not be retried.
     pub(crate) fn failed(&mut self, error: Error) -> Result<(), Error> {
         let now = Instant::now();
         let since = *self.since.get_or_insert(now);
-        if !error.is_passing() || now + self.pause > since + self.patience {
+        if !error.is_transient() || now + self.pause > since + self.patience {
             return Err(error);
         }
         self.not_before = Some(now + self.pause);
@@ -43,7 +43,7 @@ impl Retry {
         Ok(())
     }
 
-    /// Waits until it may be tried. Dropping the future loses nothing.
+    /// Waits until the next attempt is due. Cancel safe.
     pub(crate) async fn due(&self) {
         if let Some(moment) = self.not_before {
             tokio::time::sleep_until(moment).await;
@@ -56,15 +56,15 @@ mod tests {
     use super::*;
 
     #[tokio::test]
-    async fn it_gives_up_when_patience_ends_or_trying_is_pointless() {
+    async fn retry_gives_up_at_the_time_limit_or_a_permanent_error() {
         let mut retry = Retry::new(Duration::from_secs(60));
         assert!(retry.failed(Error::broken("cut")).is_ok());
-        assert!(retry.failed(Error::nonsense("?")).is_err());
+        assert!(retry.failed(Error::invalid_response("?")).is_err());
         assert!(Retry::new(Duration::ZERO).failed(Error::broken("cut")).is_err());
     }
 
     #[tokio::test]
-    async fn pauses_grow_and_begin_anew() {
+    async fn delays_grow_and_reset_after_success() {
         let mut retry = Retry::new(Duration::from_secs(60));
         for _ in 0..10 {
             retry.failed(Error::broken("cut")).unwrap();

@@ -6,12 +6,12 @@ use crate::client::Client;
 use crate::error::Error;
 
 impl Client {
-    /// The sandbox.
+    /// Returns the state of the sandbox.
     pub async fn sandbox(&self) -> Result<SandboxInfo, Error> {
         self.get("/sandbox", &[]).await
     }
 
-    /// Ends everything in it and removes everything of it.
+    /// Deletes the sandbox with all processes and files.
     pub async fn delete_sandbox(&self) -> Result<(), Error> {
         self.delete("/sandbox", &[]).await.map(drop)
     }

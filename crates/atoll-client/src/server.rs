@@ -1,4 +1,4 @@
-//! A server of many sandboxes: getting, listing and ending them, and the tokens by which others may.
+//! A server of many sandboxes: its sandboxes and its tokens.
 
 use std::collections::BTreeMap;
 
@@ -12,32 +12,32 @@ use crate::client::{Client, empty};
 use crate::error::Error;
 
 impl Client {
-    /// Asks with this token from now on.
+    /// Sets the token to send.
     pub fn with_token(mut self, token: &str) -> Result<Self, Error> {
         let mut value = HeaderValue::try_from(format!("Bearer {token}"))
-            .map_err(|_| Error::invalid("the token has characters that cannot be sent"))?;
+            .map_err(|_| Error::invalid("the token has characters that are not allowed in a header"))?;
         value.set_sensitive(true);
         self.set_token(value);
         Ok(self)
     }
 
-    /// What is inside a sandbox of this server: commands, processes, terminals.
+    /// Returns a client of a sandbox of this server: for commands, processes, terminals and files.
     #[must_use]
     pub fn inside(&self, name: &SandboxName) -> Self {
         self.clone().below(format!("/v1/sandboxes/{name}"))
     }
 
     /// Gets or creates a sandbox.
-    pub async fn create_sandbox(&self, asked: &CreateSandbox) -> Result<SandboxRecord, Error> {
-        self.post("/sandboxes", asked).await
+    pub async fn create_sandbox(&self, request: &CreateSandbox) -> Result<SandboxRecord, Error> {
+        self.post("/sandboxes", request).await
     }
 
-    /// One sandbox of the server. Starts none.
+    /// Returns a sandbox of the server. Does not start it.
     pub async fn find_sandbox(&self, name: &SandboxName) -> Result<SandboxRecord, Error> {
         self.get(&format!("/sandboxes/{name}"), &[]).await
     }
 
-    /// Sandboxes behind `after`, by name, that have all the labels.
+    /// Lists sandboxes after `after` that have all the labels, sorted by name.
     pub async fn list_sandboxes(
         &self,
         labels: &BTreeMap<String, String>,
@@ -49,49 +49,49 @@ impl Client {
         self.get("/sandboxes", &query).await
     }
 
-    /// Changes a sandbox's labels and idle clock.
+    /// Changes a sandbox's labels and idle timeout.
     pub async fn change_sandbox(&self, name: &SandboxName, change: &PatchSandbox) -> Result<SandboxRecord, Error> {
-        let ask = self.request(Method::PATCH, &format!("/sandboxes/{name}"), &[])?;
-        ask.send_json(change).await?.json().await
+        let builder = self.request(Method::PATCH, &format!("/sandboxes/{name}"), &[])?;
+        builder.send_json(change).await?.json().await
     }
 
-    /// Starts a sandbox that is stopped.
+    /// Starts a stopped sandbox.
     pub async fn start_sandbox(&self, name: &SandboxName) -> Result<SandboxRecord, Error> {
         self.post(&format!("/sandboxes/{name}/start"), &json!({})).await
     }
 
-    /// Ends what runs in a sandbox; its files stay.
+    /// Stops a sandbox: kills its processes and keeps its files.
     pub async fn stop_sandbox(&self, name: &SandboxName) -> Result<SandboxRecord, Error> {
         self.post(&format!("/sandboxes/{name}/stop"), &json!({})).await
     }
 
-    /// Stops everything in a sandbox where it stands.
+    /// Freezes all processes of a sandbox.
     pub async fn pause_sandbox(&self, name: &SandboxName) -> Result<SandboxRecord, Error> {
         self.post(&format!("/sandboxes/{name}/pause"), &json!({})).await
     }
 
-    /// Lets a paused sandbox go on.
+    /// Resumes a paused sandbox.
     pub async fn resume_sandbox(&self, name: &SandboxName) -> Result<SandboxRecord, Error> {
         self.post(&format!("/sandboxes/{name}/resume"), &json!({})).await
     }
 
-    /// Removes a sandbox and everything of it.
+    /// Deletes a sandbox with all its files.
     pub async fn remove_sandbox(&self, name: &SandboxName) -> Result<(), Error> {
-        let ask = self.request(Method::DELETE, &format!("/sandboxes/{name}"), &[])?;
-        ask.send(empty()).await.map(drop)
+        let builder = self.request(Method::DELETE, &format!("/sandboxes/{name}"), &[])?;
+        builder.send(empty()).await.map(drop)
     }
 
-    /// Makes a token.
-    pub async fn create_token(&self, asked: &CreateToken) -> Result<NewToken, Error> {
-        self.post("/tokens", asked).await
+    /// Creates a token.
+    pub async fn create_token(&self, request: &CreateToken) -> Result<NewToken, Error> {
+        self.post("/tokens", request).await
     }
 
-    /// Every token, without its secret.
+    /// Lists all tokens, without their secrets.
     pub async fn tokens(&self) -> Result<TokenList, Error> {
         self.get("/tokens", &[]).await
     }
 
-    /// Ends a token.
+    /// Revokes a token.
     pub async fn revoke_token(&self, id: &str) -> Result<(), Error> {
         self.delete(&format!("/tokens/{id}"), &[]).await.map(drop)
     }

@@ -1,4 +1,5 @@
-//! A stream of events that comes back after a dropped connection. Knows where it is, not what is told.
+//! A stream of server-sent events that reconnects after a dropped connection. Knows its position, not the meaning of
+//! the events.
 
 use bytes::Bytes;
 use http::Method;
@@ -10,38 +11,38 @@ use crate::error::Error;
 use crate::events::{Event, Parser};
 use crate::retry::Retry;
 
-/// What is asked for, each time anew.
+/// The request, sent again with each connection.
 #[derive(Debug)]
-pub(crate) struct Question {
+pub(crate) struct StreamRequest {
     pub(crate) method: Method,
     pub(crate) path: String,
     pub(crate) query: Vec<(&'static str, String)>,
-    /// JSON, if there is one.
+    /// JSON body, if any.
     pub(crate) body: Option<Bytes>,
 }
 
 /// What to do when the connection breaks.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum AfterBreak {
-    /// Come back.
+    /// Reconnect.
     Resume,
-    /// Tell it: there would be nothing to come back to.
+    /// Return the error, because there would be nothing to reconnect to.
     Fail,
 }
 
-/// A stream of events.
+/// A stream of events that reconnects.
 #[derive(Debug)]
 pub(crate) struct Subscription {
     client: Client,
-    question: Question,
+    stream_request: StreamRequest,
     after_break: AfterBreak,
-    /// Where to go on; `None` as long as it is not known that anything was begun.
+    /// Position to continue from; `None` until the server is known to have started the request.
     cursor: Option<u64>,
     link: Option<Link>,
     retry: Retry,
 }
 
-/// A connection that stands, and what has come over it.
+/// An established connection, and the events received over it.
 #[derive(Debug)]
 struct Link {
     body: Incoming,
@@ -49,12 +50,17 @@ struct Link {
 }
 
 impl Subscription {
-    pub(crate) fn new(client: &Client, question: Question, cursor: Option<u64>, after_break: AfterBreak) -> Self {
+    pub(crate) fn new(
+        client: &Client,
+        stream_request: StreamRequest,
+        cursor: Option<u64>,
+        after_break: AfterBreak,
+    ) -> Self {
         let retry = Retry::new(client.patience());
-        Self { client: client.clone(), question, after_break, cursor, link: None, retry }
+        Self { client: client.clone(), stream_request, after_break, cursor, link: None, retry }
     }
 
-    /// Everything before this was taken.
+    /// Records that everything before this position was processed.
     pub(crate) fn reached(&mut self, cursor: u64) {
         self.cursor = Some(cursor);
     }
@@ -63,7 +69,7 @@ impl Subscription {
         self.cursor
     }
 
-    /// The next event, over however many connections. Dropping the future loses nothing.
+    /// Returns the next event, across reconnects. Cancel safe: dropping the future loses no events.
     pub(crate) async fn next(&mut self) -> Result<Event, Error> {
         loop {
             let Some(link) = &mut self.link else {
@@ -77,12 +83,12 @@ impl Subscription {
             match link.body.frame().await {
                 Some(Ok(frame)) => link.parser.push(frame.data_ref().map_or(&[], |data| data))?,
                 Some(Err(error)) => self.broke(Error::broken(error))?,
-                None => self.broke(Error::broken("the server closed it"))?,
+                None => self.broke(Error::broken("the server closed the connection"))?,
             }
         }
     }
 
-    /// An event that was cut in two is dropped with its connection: it comes again, whole.
+    /// Drops the connection, with an incomplete event: the server sends the event again.
     fn broke(&mut self, error: Error) -> Result<(), Error> {
         self.link = None;
         match self.after_break {
@@ -93,22 +99,24 @@ impl Subscription {
 
     async fn connect(&mut self) -> Result<(), Error> {
         self.retry.due().await;
-        match self.ask().await {
+        match self.builder().await {
             Ok(body) => self.link = Some(Link { body, parser: Parser::default() }),
             Err(error) => self.broke(error)?,
         }
         Ok(())
     }
 
-    async fn ask(&self) -> Result<Incoming, Error> {
-        let Question { method, path, query, body } = &self.question;
-        let mut ask = self.client.request(method.clone(), path, query)?.accept_events();
+    async fn builder(&self) -> Result<Incoming, Error> {
+        let StreamRequest { method, path, query, body } = &self.stream_request;
+        let mut builder = self.client.request(method.clone(), path, query)?.accept_events();
         if let Some(cursor) = self.cursor {
-            ask = ask.header("last-event-id", cursor.to_string());
+            builder = builder.header("last-event-id", cursor.to_string());
         }
         let answer = match body {
-            None => ask.send(empty()).await?,
-            Some(body) => ask.header("content-type", "application/json".to_owned()).send(full(body.clone())).await?,
+            None => builder.send(empty()).await?,
+            Some(body) => {
+                builder.header("content-type", "application/json".to_owned()).send(full(body.clone())).await?
+            }
         };
         Ok(answer.into_body())
     }

@@ -1,4 +1,5 @@
-//! TLS to the server: whom to trust, and the name that its certificate must have. There is no way to leave out either.
+//! TLS to the server: trusted certificates, and the name that the server's certificate must have. Neither check can be
+//! disabled.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -14,7 +15,7 @@ use tokio_rustls::client::TlsStream;
 
 use crate::Error;
 
-/// Where systems keep the certificates of those whom they trust, all in one file. `SSL_CERT_FILE` names another.
+/// Where systems keep their bundle of trusted certificates. `SSL_CERT_FILE` names another.
 const SYSTEM: [&str; 4] = [
     "/etc/ssl/certs/ca-certificates.crt",
     "/etc/pki/tls/certs/ca-bundle.crt",
@@ -22,7 +23,7 @@ const SYSTEM: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// A name, and what proves that somebody has it.
+/// The expected name, and the certificates to verify it with.
 #[derive(Clone)]
 pub(crate) struct Tls {
     name: ServerName<'static>,
@@ -36,11 +37,11 @@ impl std::fmt::Debug for Tls {
 }
 
 impl Tls {
-    /// For `host:port`, trusting those in this file, or else those whom the system trusts.
+    /// Creates a configuration for `host:port` that trusts the certificates in this file, or those of the system.
     pub(crate) fn new(address: &str, trusted: Option<&Path>) -> Result<Self, Error> {
         let host = address.rsplit_once(':').map_or(address, |(host, _)| host).trim_matches(['[', ']']);
         let name = ServerName::try_from(host.to_owned())
-            .map_err(|_| Error::invalid(format!("`{host}` is no name that a certificate could have")))?;
+            .map_err(|_| Error::invalid(format!("`{host}` is not a valid host name for a certificate")))?;
         let file = trusted.map_or_else(system_file, |file| Ok(file.to_owned()))?;
         let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
             .with_safe_default_protocol_versions()
@@ -59,7 +60,7 @@ impl Tls {
 fn system_file() -> Result<PathBuf, Error> {
     let named = std::env::var_os("SSL_CERT_FILE").filter(|file| !file.is_empty()).map(PathBuf::from);
     let found = || SYSTEM.iter().map(PathBuf::from).find(|file| file.exists());
-    let none = || Error::invalid("this system has no file of trusted certificates: name one");
+    let none = || Error::invalid("this system has no bundle of trusted certificates: name a file");
     named.or_else(found).ok_or_else(none)
 }
 
@@ -69,7 +70,7 @@ fn roots(file: &Path) -> Result<RootCertStore, Error> {
         .and_then(Iterator::collect::<Result<Vec<_>, _>>)
         .map_err(|error| wrong(&error))?;
     let mut roots = RootCertStore::empty();
-    // Systems have some that are too old to be understood; the others count.
+    // System bundles contain certificates that are too old to parse; the others suffice.
     let (taken, _) = roots.add_parsable_certificates(certificates);
-    if taken == 0 { Err(wrong(&"there is no certificate in it")) } else { Ok(roots) }
+    if taken == 0 { Err(wrong(&"the file has no certificate")) } else { Ok(roots) }
 }

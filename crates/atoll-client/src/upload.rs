@@ -1,4 +1,4 @@
-//! Many files in one request: a form, written part by part as it is sent.
+//! Uploading many files in one request: a multipart form, written part by part while it is sent.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,18 +12,19 @@ use crate::client::{Client, streamed};
 use crate::error::Error;
 use crate::file::{at, user};
 
-/// A file to be written below a directory.
+/// A file to write below a directory.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewFile {
-    /// Its path below the directory; directories are made as needed.
+    /// Path relative to the directory; missing directories are created.
     pub path: Vec<u8>,
-    /// Its content.
+    /// Content of the file.
     pub bytes: Bytes,
 }
 
 impl Client {
-    /// Writes many small files below a directory with one request. Each is replaced in one step; should one fail, those
-    /// before it are written. They are taken as they are sent, so that they need not all be in memory.
+    /// Writes many small files below a directory with one request. Each file is replaced atomically; if one fails,
+    /// those before it are already written. The iterator is consumed while the request is sent, so the files need not
+    /// all be in memory.
     pub async fn upload_files(
         &self,
         directory: impl AsRef<[u8]>,
@@ -32,13 +33,13 @@ impl Client {
     ) -> Result<UploadReceipt, Error> {
         let query: Vec<_> = user(as_user).into_iter().collect();
         let boundary = boundary();
-        let ask = self.request(Method::POST, &at("/files/upload", directory.as_ref()), &query)?;
-        let ask = ask.header(CONTENT_TYPE.as_str(), format!("multipart/form-data; boundary={boundary}"));
-        ask.send(streamed(form(files, boundary))).await?.json().await
+        let builder = self.request(Method::POST, &at("/files/upload", directory.as_ref()), &query)?;
+        let builder = builder.header(CONTENT_TYPE.as_str(), format!("multipart/form-data; boundary={boundary}"));
+        builder.send(streamed(form(files, boundary))).await?.json().await
     }
 }
 
-/// The form, a piece for the head of each file and one for its bytes.
+/// The multipart form: one chunk for the header of each file and one for its bytes.
 fn form(
     files: impl Stream<Item = std::io::Result<NewFile>> + Send + 'static,
     boundary: String,
@@ -47,7 +48,7 @@ fn form(
     let parts = files.flat_map(move |file| {
         stream::iter(match file {
             Ok(NewFile { path, bytes }) => {
-                // A name may hold quotes, line ends and bytes that are no text: in base64 it is always the same.
+                // A name may contain quotes, line ends and bytes that are not text; base64 avoids escaping.
                 let name = Encoding::Base64.encode(&path).0;
                 let head = format!(
                     "--{boundary}\r\ncontent-disposition: form-data; name=\"file_base64\"; filename=\"{name}\"\r\n\
@@ -61,12 +62,12 @@ fn form(
     parts.chain(stream::iter([Ok(last)]))
 }
 
-/// What no file holds by chance: a number that nobody knows before.
+/// Returns a random boundary, which no file contains by chance.
 fn boundary() -> String {
     use std::hash::{BuildHasher, RandomState};
     static COUNT: AtomicU64 = AtomicU64::new(0);
     let count = COUNT.fetch_add(1, Ordering::Relaxed);
-    // Seeded by the system, anew for each.
+    // Seeded by the system for each value.
     let (one, two) = (RandomState::new().hash_one(count), RandomState::new().hash_one(count));
     format!("atoll-{one:016x}{two:016x}")
 }

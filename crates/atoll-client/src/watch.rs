@@ -1,4 +1,4 @@
-//! Watches: what happens in a tree, over however many connections that takes.
+//! Watches: changes in a directory tree, followed across reconnects.
 
 use std::time::Duration;
 
@@ -8,9 +8,9 @@ use http::Method;
 use crate::client::Client;
 use crate::error::Error;
 use crate::follow::{read, refused};
-use crate::subscription::{AfterBreak, Question, Subscription};
+use crate::subscription::{AfterBreak, StreamRequest, Subscription};
 
-/// What happens, as it happens. A dropped connection is not noticed but for the time that it takes to come back.
+/// Follows the events of a watch. It reconnects by itself after a dropped connection.
 #[derive(Debug)]
 pub struct Watching {
     subscription: Subscription,
@@ -18,49 +18,49 @@ pub struct Watching {
 }
 
 impl Client {
-    /// Watches a directory. Whatever happens once this returns is told.
+    /// Creates a watch. Every change after this returns is reported.
     pub async fn watch(&self, request: &WatchRequest) -> Result<WatchInfo, Error> {
         self.post("/watches", request).await
     }
 
-    /// Watches, oldest first.
+    /// Lists watches, oldest first.
     pub async fn watches(&self) -> Result<Vec<WatchInfo>, Error> {
         let list: WatchList = self.get("/watches", &[]).await?;
         Ok(list.watches)
     }
 
-    /// The watch with this id.
+    /// Returns the watch with this id.
     pub async fn find_watch(&self, id: &WatchId) -> Result<WatchInfo, Error> {
         self.get(&format!("/watches/{id}"), &[]).await
     }
 
-    /// Ends a watch.
+    /// Deletes a watch.
     pub async fn delete_watch(&self, id: &WatchId) -> Result<(), Error> {
         self.delete(&format!("/watches/{id}"), &[]).await.map(drop)
     }
 
-    /// What happened since a cursor, waited for so long if it is nothing yet.
+    /// Returns the changes since a cursor, waiting up to this time if there are none yet.
     pub async fn changes(&self, id: &WatchId, since: u64, wait: Option<Duration>) -> Result<WatchPage, Error> {
         let mut query = vec![("since", since.to_string())];
         query.extend(wait.map(|wait| ("wait_ms", wait.as_millis().to_string())));
         self.get(&format!("/watches/{id}/events"), &query).await
     }
 
-    /// What happens from a cursor on.
+    /// Follows the changes from a cursor on.
     pub fn watching(&self, id: &WatchId, since: u64) -> Watching {
         let path = format!("/watches/{id}/events");
-        let question = Question { method: Method::GET, path, query: Vec::new(), body: None };
-        Watching { subscription: Subscription::new(self, question, Some(since), AfterBreak::Resume), over: false }
+        let stream_request = StreamRequest { method: Method::GET, path, query: Vec::new(), body: None };
+        Watching { subscription: Subscription::new(self, stream_request, Some(since), AfterBreak::Resume), over: false }
     }
 }
 
 impl Watching {
-    /// The cursor of the next event.
+    /// Returns the cursor of the next event.
     pub fn cursor(&self) -> u64 {
         self.subscription.cursor().unwrap_or(0)
     }
 
-    /// The next event; `None` after the last. Dropping the future loses nothing.
+    /// Returns the next event, or `None` after the last one. Cancel safe: dropping the future loses no events.
     pub async fn next(&mut self) -> Result<Option<WatchEvent>, Error> {
         while !self.over {
             let event = self.subscription.next().await?;
@@ -74,7 +74,7 @@ impl Watching {
                 }
                 "end" => self.over = true,
                 "error" => return Err(refused(&event)),
-                // A later server may tell more.
+                // A later server may send other events.
                 _ => {}
             }
         }

@@ -1,4 +1,4 @@
-//! One call of a tool: whether it is still wanted, and how its caller is told that it goes on.
+//! One tool call: its cancellation and its progress notifications.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -9,87 +9,87 @@ use rmcp::model::{ProgressNotificationParam, ProgressToken};
 use rmcp::service::RequestContext;
 use tokio::time::Instant;
 
-use crate::guest::Guest;
-use crate::trouble::Trouble;
+use crate::client_session::ClientSession;
+use crate::error::ToolError;
 
-/// How often a caller is told of news, and how often that there are none: clients give up on a call of which they hear
-/// nothing.
-const NEWS_EVERY: Duration = Duration::from_millis(500);
-const SIGN_EVERY: Duration = Duration::from_secs(5);
+/// Shortest interval between progress notifications with new output, and interval of notifications without: clients
+/// abort a call that stays silent.
+const OUTPUT_INTERVAL: Duration = Duration::from_millis(500);
+const KEEPALIVE_INTERVAL: Duration = Duration::from_secs(5);
 
-/// One call.
+/// One tool call.
 pub(crate) struct Call {
-    pub(crate) guest: Arc<Guest>,
+    pub(crate) session: Arc<ClientSession>,
     context: RequestContext<RoleServer>,
     progress: Option<Progress>,
 }
 
-/// What is told of a call that goes on.
+/// State of the progress notifications of a call.
 struct Progress {
     token: ProgressToken,
     began: Instant,
-    told: Instant,
-    /// What there is to tell, if that is new.
-    news: Option<String>,
-    /// How long it may take in all.
+    notified: Instant,
+    /// Message of the next notification, if there is new output.
+    message: Option<String>,
+    /// Time limit of the call, if known.
     total: Option<Duration>,
 }
 
 impl Call {
-    pub(crate) fn new(guest: Arc<Guest>, context: RequestContext<RoleServer>) -> Self {
+    pub(crate) fn new(session: Arc<ClientSession>, context: RequestContext<RoleServer>) -> Self {
         let now = Instant::now();
         let progress = context.meta.get_progress_token();
-        let progress = progress.map(|token| Progress { token, began: now, told: now, news: None, total: None });
-        Self { guest, context, progress }
+        let progress = progress.map(|token| Progress { token, began: now, notified: now, message: None, total: None });
+        Self { session, context, progress }
     }
 
-    /// The caller's sandbox, made if need be.
-    pub(crate) async fn inside(&self) -> Result<Client, Trouble> {
-        self.guest.inside().await
+    /// Returns a client of the caller's sandbox, which is created if necessary.
+    pub(crate) async fn sandbox(&self) -> Result<Client, ToolError> {
+        self.session.sandbox().await
     }
 
-    /// How long it may take, as far as is known.
-    pub(crate) fn may_take(&mut self, total: Duration) {
+    /// Sets the time limit that progress notifications report as the total.
+    pub(crate) fn set_time_limit(&mut self, total: Duration) {
         if let Some(progress) = &mut self.progress {
             progress.total = Some(total);
         }
     }
 
-    /// Something has happened that the caller may like to know.
-    pub(crate) fn news(&mut self, text: impl FnOnce() -> String) {
+    /// Sets the message of the next progress notification.
+    pub(crate) fn set_message(&mut self, text: impl FnOnce() -> String) {
         if let Some(progress) = &mut self.progress {
-            progress.news = Some(text());
+            progress.message = Some(text());
         }
     }
 
-    /// Waits for one thing, and tells the caller meanwhile that it goes on. `None` when the call is not wanted any more:
-    /// the thing is given up then.
-    pub(crate) async fn until<T>(&mut self, thing: impl Future<Output = T>) -> Option<T> {
-        let Self { guest, context, progress } = self;
-        let mut thing = std::pin::pin!(thing);
-        let mut cancelled = std::pin::pin!(cancelled(guest, context));
+    /// Waits for a future while it sends progress notifications. Returns `None` if the call is cancelled first, and
+    /// drops the future.
+    pub(crate) async fn wait<T>(&mut self, future: impl Future<Output = T>) -> Option<T> {
+        let Self { session, context, progress } = self;
+        let mut future = std::pin::pin!(future);
+        let mut cancelled = std::pin::pin!(cancelled(session, context));
         loop {
             let due = progress.as_ref().map(Progress::due);
             tokio::select! {
                 biased;
                 () = &mut cancelled => return None,
-                done = &mut thing => return Some(done),
+                done = &mut future => return Some(done),
                 () = sleep_until(due) => {}
             }
             tokio::select! {
                 biased;
                 () = &mut cancelled => return None,
-                () = tell(progress.as_mut(), context) => {}
+                () = notify(progress.as_mut(), context) => {}
             }
         }
     }
 }
 
-/// Returns when the call is not wanted any more.
-async fn cancelled(guest: &Guest, context: &RequestContext<RoleServer>) {
+/// Returns when the call is cancelled or its client has disconnected.
+async fn cancelled(session: &ClientSession, context: &RequestContext<RoleServer>) {
     tokio::select! {
         () = context.ct.cancelled() => {}
-        () = guest.gone() => {}
+        () = session.disconnected() => {}
     }
 }
 
@@ -100,19 +100,20 @@ async fn sleep_until(due: Option<Instant>) {
     }
 }
 
-async fn tell(progress: Option<&mut Progress>, context: &RequestContext<RoleServer>) {
+async fn notify(progress: Option<&mut Progress>, context: &RequestContext<RoleServer>) {
     let Some(progress) = progress else { return };
-    progress.told = Instant::now();
+    progress.notified = Instant::now();
     let seconds = progress.began.elapsed();
     let mut note = ProgressNotificationParam::new(progress.token.clone(), seconds.as_secs_f64());
     note.total = progress.total.map(|total| total.as_secs_f64());
-    note.message = Some(progress.news.take().unwrap_or_else(|| format!("still running after {} s", seconds.as_secs())));
-    // Who does not hear it has no use for it.
+    note.message =
+        Some(progress.message.take().unwrap_or_else(|| format!("still running after {} s", seconds.as_secs())));
+    // A lost progress notification does no harm.
     drop(context.peer.notify_progress(note).await);
 }
 
 impl Progress {
     fn due(&self) -> Instant {
-        self.told + if self.news.is_some() { NEWS_EVERY } else { SIGN_EVERY }
+        self.notified + if self.message.is_some() { OUTPUT_INTERVAL } else { KEEPALIVE_INTERVAL }
     }
 }

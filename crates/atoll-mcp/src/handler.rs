@@ -1,4 +1,4 @@
-//! The protocol: who we are, which tools there are, and calls of them.
+//! The MCP server handler: server info, the list of tools, and tool calls.
 
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -12,48 +12,50 @@ use rmcp::{RoleServer, ServerHandler};
 
 use crate::call::Call;
 use crate::catalog;
-use crate::guest::{Guest, Stay};
+use crate::client_session::{ClientSession, SessionGuard};
 
-/// Whether a client is the same from one request to the next.
+/// Which protocol versions a client may use.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Memory {
-    /// It is, or every request says by itself what it works with.
-    Certain,
-    /// Only within a session. From 2026-07-28 on the protocol has none, so a client that wants a sandbox of its own must
-    /// speak an earlier one.
-    OfSessions,
+pub(crate) enum Versions {
+    /// All versions: the client does not depend on protocol sessions.
+    All,
+    /// Only versions with sessions. Version 2026-07-28 removed sessions, and the client's own sandbox is bound to its
+    /// session.
+    WithSessions,
 }
 
-/// What one client speaks to.
+/// The MCP server of one client.
 #[derive(Debug)]
 pub(crate) struct Handler {
-    stay: Stay,
-    memory: Memory,
+    guard: SessionGuard,
+    versions: Versions,
 }
 
 impl Handler {
-    pub(crate) fn new(stay: Stay, memory: Memory) -> Self {
-        Self { stay, memory }
+    pub(crate) fn new(guard: SessionGuard, versions: Versions) -> Self {
+        Self { guard, versions }
     }
 
-    fn guest(&self) -> &Arc<Guest> {
-        self.stay.guest()
+    fn session(&self) -> &Arc<ClientSession> {
+        self.guard.session()
     }
 
     fn instructions(&self) -> String {
-        let (name, goes) = (self.guest().name(), if self.guest().is_own() { GOES } else { STAYS });
-        format!("{ABOUT}\n\nYour sandbox is called `{name}`. {goes}")
+        let (name, lifetime) = (self.session().name(), if self.session().is_own() { REMOVED } else { PERSISTS });
+        format!("{ABOUT}\n\nYour sandbox is called `{name}`. {lifetime}")
     }
 }
 
-const ABOUT: &str = "Atoll gives you a Linux computer of your own, walled off from the user's. Work in /workspace. \
-run_command is for single commands (nothing of its directory or variables stays); run_in_session is a bash that \
-remembers cd, export, functions and background jobs; start_process is for servers and whatever takes long: follow it with \
-wait_for and read_output, end it with kill_process. Long output is cut in the middle: the answer says how many bytes are \
-missing and the cursor from which read_output gives them. There is no network unless the user allowed it; connections \
-that were refused are listed with a command's result. To show the user what listens on a port inside, use preview_url.";
-const GOES: &str = "It is removed, with everything in it, when this connection ends: give the user what should stay.";
-const STAYS: &str = "It stays when this connection ends, with its files and what start_process started.";
+const ABOUT: &str = "Atoll gives you your own Linux machine, isolated from the user's. Work in /workspace. \
+run_command runs single commands: their directory and variables do not persist. run_in_session runs commands in a \
+bash that keeps its directory, variables, functions and background jobs. start_process starts servers and long \
+commands: follow them with wait_for and read_output, and end them with kill_process. Long output is truncated in the \
+middle: the result has the number of omitted bytes and the cursor from which read_output returns them. There is no \
+network access unless the user allowed it; a command's result lists the connections that were denied. To show the \
+user a server on a port inside the sandbox, use preview_url.";
+const REMOVED: &str =
+    "It is removed, with everything in it, when this connection ends: hand results to the user before.";
+const PERSISTS: &str = "It persists when this connection ends, with its files and the processes of start_process.";
 
 impl ServerHandler for Handler {
     fn get_info(&self) -> ServerConfig {
@@ -63,9 +65,9 @@ impl ServerHandler for Handler {
     }
 
     fn supported_protocol_versions(&self) -> Cow<'static, [ProtocolVersion]> {
-        Cow::Borrowed(match self.memory {
-            Memory::Certain => ProtocolVersion::KNOWN_VERSIONS,
-            Memory::OfSessions => ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25),
+        Cow::Borrowed(match self.versions {
+            Versions::All => ProtocolVersion::KNOWN_VERSIONS,
+            Versions::WithSessions => ProtocolVersion::known_up_to(&ProtocolVersion::V_2025_11_25),
         })
     }
 
@@ -86,11 +88,11 @@ impl ServerHandler for Handler {
         request: CallToolRequestParams,
         context: RequestContext<RoleServer>,
     ) -> Result<CallToolResponse, ErrorData> {
-        let _place = match self.guest().begin() {
-            Ok(place) => place,
-            Err(trouble) => return Ok(trouble.answer().into()),
+        let _permit = match self.session().begin_call() {
+            Ok(permit) => permit,
+            Err(error) => return Ok(error.into_result().into()),
         };
-        let mut call = Call::new(Arc::clone(self.guest()), context);
+        let mut call = Call::new(Arc::clone(self.session()), context);
         match catalog::call(&request.name, request.arguments, &mut call).await {
             Some(result) => Ok(result.into()),
             None => Err(ErrorData::invalid_params(format!("there is no tool `{}`", request.name.escape_debug()), None)),

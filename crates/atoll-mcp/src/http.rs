@@ -1,8 +1,8 @@
-//! Many clients over HTTP: the streamable transport of the protocol, mounted in a server.
+//! The HTTP transport: MCP's streamable HTTP for many clients, mounted in a server.
 //!
-//! Who asks was found out before a request comes here; a session is the token's that began it, and nobody else's. A client
-//! that names its sandbox may speak any version; one that does not gets a session, and with it a sandbox of its own.
-//! Nothing is made before the first request.
+//! The server authenticates requests before they arrive here. A session belongs to the token that created it. A client
+//! that names its sandbox may use any protocol version; any other client gets a session, and with it its own sandbox.
+//! Nothing is created before the first request.
 
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, Weak};
@@ -22,56 +22,56 @@ use rmcp::transport::streamable_http_server::session::SessionManager;
 use rmcp::transport::streamable_http_server::session::local::{LocalSessionManager, SessionConfig};
 use tokio::sync::mpsc;
 
-use crate::guest::{Guest, Place, Stay};
-use crate::handler::{Handler, Memory};
+use crate::client_session::{ClientSession, SandboxTarget, SessionGuard};
+use crate::handler::{Handler, Versions};
 
-/// Which sandbox is meant.
+/// Name of the sandbox to use.
 const SANDBOX: HeaderName = HeaderName::from_static("atoll-sandbox");
 const SESSION: HeaderName = HeaderName::from_static("mcp-session-id");
 const VERSION: HeaderName = HeaderName::from_static("mcp-protocol-version");
 
-/// From this version on there are no sessions.
-const WITHOUT_SESSIONS: &str = "2026-07-28";
+/// The first version without sessions.
+const FIRST_WITHOUT_SESSIONS: &str = "2026-07-28";
 
-/// Sessions at once: of one token, and of all.
-const SESSIONS_OF_ONE: usize = 64;
+/// Maximum number of sessions: of one token, and in total.
+const SESSIONS_PER_TOKEN: usize = 64;
 const SESSIONS_MAX: usize = 512;
 
-/// A session of which nothing is heard for so long has ended. Longer than any call may take.
-const IDLE: Duration = Duration::from_secs(60 * 60);
+/// Sessions without messages for this time are closed. Longer than any call may take.
+const IDLE_TIMEOUT: Duration = Duration::from_secs(60 * 60);
 
-/// Bytes of one request.
+/// Maximum size of a request body.
 const BODY_MAX: usize = 8 * 1024 * 1024;
 
-/// What is answered.
-pub type Answer = Response<BoxBody<Bytes, std::convert::Infallible>>;
+/// The HTTP response type.
+pub type HttpResponse = Response<BoxBody<Bytes, std::convert::Infallible>>;
 
 type Service = StreamableHttpService<Handler, LocalSessionManager>;
 
-/// Who asks.
+/// The authenticated sender of a request.
 #[derive(Debug, Clone)]
-pub struct Visit {
-    /// Tells tokens apart.
-    pub who: Arc<str>,
-    /// A web page of another place that the server was told to allow.
-    pub is_allowed_page: bool,
-    /// The way to the server, with the caller's own token.
+pub struct HttpCaller {
+    /// Identifies the token.
+    pub token_id: Arc<str>,
+    /// Whether the server's configuration allows the web origin of the request.
+    pub is_allowed_origin: bool,
+    /// A client of the server that sends the caller's own token.
     pub server: Client,
 }
 
-/// The place in a server where MCP is spoken.
+/// The MCP endpoint, to be mounted in a server.
 #[derive(Debug)]
 pub struct Mount {
     config: StreamableHttpServerConfig,
     sessions: Arc<LocalSessionManager>,
     service: OnceLock<ServiceCell>,
-    known: Mutex<HashMap<String, Known>>,
-    /// A clone is held for every client that is not gone yet.
-    held: Mutex<Option<mpsc::Sender<()>>>,
-    left: Mutex<Option<mpsc::Receiver<()>>>,
+    entries: Mutex<HashMap<String, SessionEntry>>,
+    /// Each client session holds a clone until it is closed.
+    closed_tx: Mutex<Option<mpsc::Sender<()>>>,
+    closed_rx: Mutex<Option<mpsc::Receiver<()>>>,
 }
 
-/// The library's service, which does not say what it is.
+/// Wraps the service because it does not implement `Debug`.
 struct ServiceCell(Service);
 
 impl std::fmt::Debug for ServiceCell {
@@ -80,201 +80,211 @@ impl std::fmt::Debug for ServiceCell {
     }
 }
 
-/// A session: whose it is.
+/// The owner of a session.
 #[derive(Debug)]
-struct Known {
-    who: Arc<str>,
-    guest: Weak<Guest>,
+struct SessionEntry {
+    token_id: Arc<str>,
+    session: Weak<ClientSession>,
 }
 
-/// One request, for whoever has to make something for it.
+/// One request, for the handler factory.
 #[derive(Debug)]
-struct Arrival {
-    visit: Visit,
-    place: Place,
-    held: mpsc::Sender<()>,
-    guest: Mutex<Weak<Guest>>,
+struct CurrentRequest {
+    caller: HttpCaller,
+    target: SandboxTarget,
+    closed_tx: mpsc::Sender<()>,
+    session: Mutex<Weak<ClientSession>>,
 }
 
 tokio::task_local! {
-    /// The request that is being answered. The library makes a handler for it without saying for which.
-    static ARRIVAL: Arc<Arrival>;
+    /// The current request. The library creates a handler for it without passing it.
+    static CURRENT_REQUEST: Arc<CurrentRequest>;
 }
 
 impl Default for Mount {
     fn default() -> Self {
-        let (held, left) = mpsc::channel(1);
-        let mut keeping = SessionConfig::default();
-        keeping.keep_alive = Some(IDLE);
+        let (closed_tx, closed_rx) = mpsc::channel(1);
+        let mut session_config = SessionConfig::default();
+        session_config.keep_alive = Some(IDLE_TIMEOUT);
         let mut sessions = LocalSessionManager::default();
-        sessions.session_config = keeping;
-        // Whoever has a good token may come under any name; where none are asked for, the server looks at names itself.
+        sessions.session_config = session_config;
+        // The Host header is not checked here: clients with a valid token may use any host name, and a server without
+        // tokens checks the name itself.
         let config =
             StreamableHttpServerConfig::default().disable_allowed_hosts().with_max_request_body_bytes(BODY_MAX);
         Self {
             config,
             sessions: Arc::new(sessions),
             service: OnceLock::new(),
-            known: Mutex::default(),
-            held: Mutex::new(Some(held)),
-            left: Mutex::new(Some(left)),
+            entries: Mutex::default(),
+            closed_tx: Mutex::new(Some(closed_tx)),
+            closed_rx: Mutex::new(Some(closed_rx)),
         }
     }
 }
 
 impl Mount {
-    /// Answers one request.
-    pub async fn answer<B>(&self, visit: Visit, request: Request<B>) -> Answer
+    /// Handles one request.
+    pub async fn handle<B>(&self, caller: HttpCaller, request: Request<B>) -> HttpResponse
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: std::fmt::Display,
     {
-        match self.admitted(visit, request.headers(), request.uri().authority()) {
-            Ok(arrival) => self.pass(arrival, request).await,
-            Err(refused) => refused.into_answer(),
+        match self.admit(caller, request.headers(), request.uri().authority()) {
+            Ok(current) => self.forward(current, request).await,
+            Err(error) => error.into_response(),
         }
     }
 
-    async fn pass<B>(&self, arrival: Arrival, request: Request<B>) -> Answer
+    async fn forward<B>(&self, current: CurrentRequest, request: Request<B>) -> HttpResponse
     where
         B: http_body::Body<Data = Bytes> + Send + 'static,
         B::Error: std::fmt::Display,
     {
         if request.method() == Method::DELETE {
-            self.leave(request.headers());
+            self.disconnect(request.headers());
         }
-        let arrival = Arc::new(arrival);
-        let answer = ARRIVAL.scope(Arc::clone(&arrival), self.service().handle(request)).await;
-        if let Some(id) = header(answer.headers(), &SESSION) {
-            let guest = lock(&arrival.guest).clone();
-            lock(&self.known).entry(id.to_owned()).or_insert(Known { who: Arc::clone(&arrival.visit.who), guest });
+        let current = Arc::new(current);
+        let response = CURRENT_REQUEST.scope(Arc::clone(&current), self.service().handle(request)).await;
+        if let Some(id) = header(response.headers(), &SESSION) {
+            let session = lock(&current.session).clone();
+            lock(&self.entries)
+                .entry(id.to_owned())
+                .or_insert(SessionEntry { token_id: Arc::clone(&current.caller.token_id), session });
         }
-        answer
+        response
     }
 
     fn service(&self) -> &Service {
-        let make = || {
+        let create = || {
             let sessions = Arc::clone(&self.sessions);
             ServiceCell(StreamableHttpService::new(handler, sessions, self.config.clone()))
         };
-        &self.service.get_or_init(make).0
+        &self.service.get_or_init(create).0
     }
 
-    /// Whether the request may go on, and with which sandbox.
-    fn admitted(&self, visit: Visit, headers: &HeaderMap, target: Option<&Authority>) -> Result<Arrival, Refused> {
-        if !visit.is_allowed_page {
-            check_origin(headers, target)?;
+    /// Checks the request and determines its sandbox.
+    fn admit(
+        &self,
+        caller: HttpCaller,
+        headers: &HeaderMap,
+        authority: Option<&Authority>,
+    ) -> Result<CurrentRequest, HttpError> {
+        if !caller.is_allowed_origin {
+            check_origin(headers, authority)?;
         }
-        let place = match headers.get(SANDBOX) {
-            None => Place::Own,
+        let target = match headers.get(SANDBOX) {
+            None => SandboxTarget::Own,
             Some(name) => {
                 let name = name.to_str().unwrap_or_default();
-                let name = SandboxName::new(name).map_err(|error| Refused::invalid(format!("{SANDBOX}: {error}")))?;
-                Place::Named(name)
+                let name = SandboxName::new(name).map_err(|error| HttpError::invalid(format!("{SANDBOX}: {error}")))?;
+                SandboxTarget::Named(name)
             }
         };
         match header(headers, &SESSION) {
-            Some(id) => self.check_owner(id, &visit.who)?,
+            Some(id) => self.check_owner(id, &caller.token_id)?,
             None if is_stateless(headers) => {}
-            None => self.check_room(&visit.who)?,
+            None => self.check_session_limit(&caller.token_id)?,
         }
-        let held = lock(&self.held).clone().ok_or_else(Refused::ending)?;
-        Ok(Arrival { visit, place, held, guest: Mutex::new(Weak::new()) })
+        let closed_tx = lock(&self.closed_tx).clone().ok_or_else(HttpError::shutting_down)?;
+        Ok(CurrentRequest { caller, target, closed_tx, session: Mutex::new(Weak::new()) })
     }
 
-    /// A session is nobody's but its token's. For others there is none, so that nothing is learnt by asking.
-    fn check_owner(&self, id: &str, who: &str) -> Result<(), Refused> {
-        match lock(&self.known).get(id) {
-            Some(known) if *known.who == *who => Ok(()),
-            Some(_) | None => Err(Refused::no_session()),
+    /// Checks that a session belongs to this token. For other tokens it does not exist, so that session ids cannot be
+    /// probed.
+    fn check_owner(&self, id: &str, token_id: &str) -> Result<(), HttpError> {
+        match lock(&self.entries).get(id) {
+            Some(entry) if *entry.token_id == *token_id => Ok(()),
+            Some(_) | None => Err(HttpError::no_session()),
         }
     }
 
-    fn check_room(&self, who: &str) -> Result<(), Refused> {
-        let mut known = lock(&self.known);
-        known.retain(|_, session| session.guest.strong_count() > 0);
-        let own = known.values().filter(|session| *session.who == *who).count();
-        if known.len() >= SESSIONS_MAX || own >= SESSIONS_OF_ONE {
-            return Err(Refused::full());
+    fn check_session_limit(&self, token_id: &str) -> Result<(), HttpError> {
+        let mut entries = lock(&self.entries);
+        entries.retain(|_, entry| entry.session.strong_count() > 0);
+        let own = entries.values().filter(|entry| *entry.token_id == *token_id).count();
+        if entries.len() >= SESSIONS_MAX || own >= SESSIONS_PER_TOKEN {
+            return Err(HttpError::session_limit());
         }
         Ok(())
     }
 
-    /// A session is being ended: what it runs ends now, and not when the library has waited for it.
-    fn leave(&self, headers: &HeaderMap) {
-        let known = header(headers, &SESSION).and_then(|id| lock(&self.known).remove(id));
-        if let Some(guest) = known.and_then(|known| known.guest.upgrade()) {
-            guest.leave();
+    /// Handles the end of a session: cancels its calls at once, before the library waits for them.
+    fn disconnect(&self, headers: &HeaderMap) {
+        let entry = header(headers, &SESSION).and_then(|id| lock(&self.entries).remove(id));
+        if let Some(session) = entry.and_then(|entry| entry.session.upgrade()) {
+            session.disconnect();
         }
     }
 
-    /// The server ends: so does every session. Returns when nothing of them is left.
+    /// Closes all sessions when the server shuts down. Returns when they have cleaned up.
     pub async fn close(&self) {
-        lock(&self.held).take();
+        lock(&self.closed_tx).take();
         self.config.cancellation_token.cancel();
-        let known = std::mem::take(&mut *lock(&self.known));
-        for (id, session) in known {
-            if let Some(guest) = session.guest.upgrade() {
-                guest.leave();
+        let entries = std::mem::take(&mut *lock(&self.entries));
+        for (id, entry) in entries {
+            if let Some(session) = entry.session.upgrade() {
+                session.disconnect();
             }
-            // One that has ended by itself is as good.
+            // The session may have closed already.
             drop(self.sessions.close_session(&id.into()).await);
         }
-        let left = lock(&self.left).take();
-        if let Some(mut left) = left {
-            left.recv().await;
+        let closed_rx = lock(&self.closed_rx).take();
+        if let Some(mut closed_rx) = closed_rx {
+            closed_rx.recv().await;
         }
     }
 }
 
-/// A handler for the request that is being answered.
+/// Creates the handler for the current request.
 fn handler() -> std::io::Result<Handler> {
-    let arrival = ARRIVAL.try_with(Arc::clone).map_err(std::io::Error::other)?;
-    let memory = match &arrival.place {
-        Place::Named(_) => Memory::Certain,
-        Place::Own => Memory::OfSessions,
+    let current = CURRENT_REQUEST.try_with(Arc::clone).map_err(std::io::Error::other)?;
+    let versions = match &current.target {
+        SandboxTarget::Named(_) => Versions::All,
+        SandboxTarget::Own => Versions::WithSessions,
     };
-    let guest = Guest::new(arrival.visit.server.clone(), arrival.place.clone(), CreateSandbox::default());
-    let guest = Arc::new(guest.map_err(|trouble| std::io::Error::other(format!("{trouble:?}")))?);
-    *lock(&arrival.guest) = Arc::downgrade(&guest);
-    Ok(Handler::new(Stay::new(guest, arrival.held.clone()), memory))
+    let session = ClientSession::new(current.caller.server.clone(), current.target.clone(), CreateSandbox::default());
+    let session = Arc::new(session.map_err(|error| std::io::Error::other(format!("{error:?}")))?);
+    *lock(&current.session) = Arc::downgrade(&session);
+    Ok(Handler::new(SessionGuard::new(session, current.closed_tx.clone()), versions))
 }
 
 fn header<'a>(headers: &'a HeaderMap, name: &HeaderName) -> Option<&'a str> {
     headers.get(name)?.to_str().ok()
 }
 
-/// Whether the request says that it belongs to no session.
+/// Returns whether the request uses a protocol version without sessions.
 fn is_stateless(headers: &HeaderMap) -> bool {
-    header(headers, &VERSION).is_some_and(|version| version >= WITHOUT_SESSIONS)
+    header(headers, &VERSION).is_some_and(|version| version >= FIRST_WITHOUT_SESSIONS)
 }
 
-/// A web page of another place must not speak to this server in its visitor's name, also not under a name of its own that
-/// it has pointed here (DNS rebinding). Programs that are no browsers say nothing of an origin. The authority
-/// of the request's target (HTTP/2's `:authority`, the absolute form) takes precedence over `Host` (RFC 9112, 3.2.2).
-fn check_origin(headers: &HeaderMap, target: Option<&Authority>) -> Result<(), Refused> {
+/// Checks that a request from a web page has this server's own origin. A page of another origin must not use the
+/// server with its visitor's credentials, not even under a name that it has pointed here (DNS rebinding). Programs
+/// that are not browsers send no Origin. The authority of the request's target (HTTP/2's `:authority`, the absolute
+/// form) takes precedence over `Host` (RFC 9112, 3.2.2).
+fn check_origin(headers: &HeaderMap, authority: Option<&Authority>) -> Result<(), HttpError> {
     let Some(origin) = headers.get(ORIGIN) else { return Ok(()) };
-    let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, authority)| authority);
-    match (origin, target.map(Authority::as_str).or_else(|| header(headers, &HOST))) {
-        (Some(origin), Some(host)) if origin.eq_ignore_ascii_case(host) && is_own_name(host) => Ok(()),
-        _ => Err(Refused::foreign()),
+    let origin = origin.to_str().ok().and_then(|origin| origin.split_once("://")).map(|(_, origin)| origin);
+    match (origin, authority.map(Authority::as_str).or_else(|| header(headers, &HOST))) {
+        (Some(origin), Some(host)) if origin.eq_ignore_ascii_case(host) && is_unforgeable_name(host) => Ok(()),
+        _ => Err(HttpError::foreign_origin()),
     }
 }
 
-/// A name that nobody else can point here.
-fn is_own_name(host: &str) -> bool {
+/// Returns whether no other site can point this name here.
+fn is_unforgeable_name(host: &str) -> bool {
     let bare = host.rsplit_once(':').map_or(host, |(name, port)| if port.contains(']') { host } else { name });
     bare == "localhost" || bare.trim_matches(['[', ']']).parse::<std::net::IpAddr>().is_ok()
 }
 
-/// A request that is not answered.
+/// An HTTP error response.
 #[derive(Debug)]
-struct Refused {
+struct HttpError {
     status: StatusCode,
     error: ErrorBody,
 }
 
-impl Refused {
+impl HttpError {
     fn new(status: StatusCode, code: ErrorCode, message: impl Into<String>) -> Self {
         Self { status, error: ErrorBody { code, message: message.into(), hint: None, details: None } }
     }
@@ -283,33 +293,33 @@ impl Refused {
         Self::new(StatusCode::BAD_REQUEST, ErrorCode::ValidationFailed, message)
     }
 
-    fn foreign() -> Self {
-        Self::new(StatusCode::FORBIDDEN, ErrorCode::Forbidden, "web pages of other places may not speak to this server")
+    fn foreign_origin() -> Self {
+        Self::new(StatusCode::FORBIDDEN, ErrorCode::Forbidden, "web pages of other origins must not use this server")
     }
 
     fn no_session() -> Self {
-        Self::new(StatusCode::NOT_FOUND, ErrorCode::SessionNotFound, "there is no such session")
+        Self::new(StatusCode::NOT_FOUND, ErrorCode::SessionNotFound, "no MCP session has this id")
     }
 
-    fn full() -> Self {
-        let message = "there are as many MCP sessions as there may be: end one, or name a sandbox in Atoll-Sandbox";
+    fn session_limit() -> Self {
+        let message = "the limit of MCP sessions is reached: end one, or name a sandbox with the header Atoll-Sandbox";
         Self::new(StatusCode::TOO_MANY_REQUESTS, ErrorCode::SessionLimit, message)
     }
 
-    fn ending() -> Self {
-        Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::ShuttingDown, "the server is about to end")
+    fn shutting_down() -> Self {
+        Self::new(StatusCode::SERVICE_UNAVAILABLE, ErrorCode::ShuttingDown, "the server is shutting down")
     }
 
-    fn into_answer(self) -> Answer {
+    fn into_response(self) -> HttpResponse {
         let body = serde_json::to_vec(&ErrorAnswer { error: self.error }).unwrap_or_default();
-        let mut answer = Response::new(Full::new(Bytes::from(body)).boxed());
-        *answer.status_mut() = self.status;
-        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
-        answer
+        let mut response = Response::new(Full::new(Bytes::from(body)).boxed());
+        *response.status_mut() = self.status;
+        response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        response
     }
 }
 
-/// What these locks guard is whole after every step, so a poisoned one is taken all the same.
+/// Locks a mutex. The guarded data is consistent after every step, so poisoning is ignored.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -323,7 +333,7 @@ mod tests {
     }
 
     #[test]
-    fn only_pages_of_this_place_may_ask() {
+    fn only_own_origins_are_allowed() {
         for good in [
             headers(&[("host", "example.org")]),
             headers(&[("host", "localhost:7070"), ("origin", "http://localhost:7070")]),
@@ -337,42 +347,42 @@ mod tests {
             headers(&[("host", "localhost:7070"), ("origin", "https://evil.example")]),
             headers(&[("host", "localhost:7070"), ("origin", "http://localhost:3000")]),
             headers(&[("host", "localhost:7070"), ("origin", "null")]),
-            // A name of theirs that leads here.
+            // A name of another site that resolves to this server.
             headers(&[("host", "evil.example:7070"), ("origin", "http://evil.example:7070")]),
         ] {
             assert!(check_origin(&bad, None).is_err(), "{bad:?}");
         }
-        let theirs = Authority::from_static("evil.example");
+        let foreign = Authority::from_static("evil.example");
         for bad in [
             headers(&[("origin", "https://evil.example")]),
             headers(&[("origin", "http://localhost:7070"), ("host", "localhost:7070")]),
         ] {
-            assert!(check_origin(&bad, Some(&theirs)).is_err(), "{bad:?}");
+            assert!(check_origin(&bad, Some(&foreign)).is_err(), "{bad:?}");
         }
     }
 
     #[tokio::test]
-    async fn a_session_is_only_its_tokens() {
+    async fn session_belongs_to_its_token() {
         let mount = Mount::default();
-        let known = Known { who: "one".into(), guest: Weak::new() };
-        lock(&mount.known).insert("id".to_owned(), known);
+        let entry = SessionEntry { token_id: "one".into(), session: Weak::new() };
+        lock(&mount.entries).insert("id".to_owned(), entry);
         assert!(mount.check_owner("id", "one").is_ok());
-        for (id, who) in [("id", "two"), ("other", "one")] {
-            assert_eq!(mount.check_owner(id, who).unwrap_err().status, StatusCode::NOT_FOUND);
+        for (id, token_id) in [("id", "two"), ("other", "one")] {
+            assert_eq!(mount.check_owner(id, token_id).unwrap_err().status, StatusCode::NOT_FOUND);
         }
     }
 
     #[tokio::test]
-    async fn there_are_only_so_many_sessions() {
+    async fn sessions_of_a_token_are_limited() {
         let mount = Mount::default();
         let client = Client::unix("/nowhere");
-        let guest = Arc::new(Guest::new(client, Place::Own, CreateSandbox::default()).unwrap());
-        for number in 0..SESSIONS_OF_ONE {
-            let known = Known { who: "one".into(), guest: Arc::downgrade(&guest) };
-            lock(&mount.known).insert(number.to_string(), known);
+        let session = Arc::new(ClientSession::new(client, SandboxTarget::Own, CreateSandbox::default()).unwrap());
+        for number in 0..SESSIONS_PER_TOKEN {
+            let entry = SessionEntry { token_id: "one".into(), session: Arc::downgrade(&session) };
+            lock(&mount.entries).insert(number.to_string(), entry);
         }
-        assert!(mount.check_room("two").is_ok() && mount.check_room("one").is_err());
-        drop(guest);
-        assert!(mount.check_room("one").is_ok(), "those that are gone do not count");
+        assert!(mount.check_session_limit("two").is_ok() && mount.check_session_limit("one").is_err());
+        drop(session);
+        assert!(mount.check_session_limit("one").is_ok(), "closed sessions do not count");
     }
 }

@@ -1,26 +1,25 @@
-//! Sandboxes as tools for models: a server of the Model Context Protocol (MCP).
+//! A server of the Model Context Protocol (MCP): sandboxes as tools for models.
 //!
-//! It sees what any client sees: everything is asked of a server through `atoll-client`, with the token of whoever calls
-//! a tool, so there is nothing that MCP may and the API may not. It holds no process and no file; what it does hold is
-//! who is connected, and which sandbox is whose.
+//! It has no more access than any other client: it sends every request through `atoll-client`, with the token of the
+//! client that calls the tool. It owns no processes and no files, only the client sessions and their sandboxes.
 //!
-//! How the parts meet: `stdio` and `http` bring messages, `handler` speaks the protocol, `tool` is what every tool has,
-//! `tools` are they, `call` is one call of one, `guest` is a client and its sandbox. No type of the protocol's library
-//! leaves this crate.
+//! How the parts meet: `stdio` and `http` are the transports, `handler` implements the protocol, `catalog` lists the
+//! tools, `tool` is the trait that they implement, `call` is one tool call, and `client_session` is a client with its
+//! sandbox. No type of the MCP library is public.
 
 mod call;
 mod catalog;
-mod guest;
+mod client_session;
+mod error;
 mod handler;
 mod http;
-mod printed;
 mod schema;
 mod stdio;
 mod tool;
 mod tools;
-mod trouble;
+mod truncated_output;
 
 pub use catalog::table;
-pub use guest::Place;
-pub use http::{Answer, Mount, Visit};
+pub use client_session::SandboxTarget;
+pub use http::{HttpCaller, HttpResponse, Mount};
 pub use stdio::serve;

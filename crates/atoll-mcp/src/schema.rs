@@ -1,4 +1,4 @@
-//! Schemas of what tools take and give, in the plainest words: every client must understand them, and every model.
+//! JSON schemas of tool inputs and outputs, kept simple so that every client and every model understands them.
 
 use std::sync::Arc;
 
@@ -7,7 +7,7 @@ use schemars::JsonSchema;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 
-/// The schema of a type. Parts are written where they are used, because not every client follows references.
+/// Returns the schema of a type. Subschemas are inlined, because not every client resolves references.
 pub(crate) fn of<T: JsonSchema>() -> Arc<JsonObject> {
     let settings = SchemaSettings::draft2020_12().with(|settings| {
         settings.inline_subschemas = true;
@@ -21,7 +21,7 @@ pub(crate) fn of<T: JsonSchema>() -> Arc<JsonObject> {
     Arc::new(object)
 }
 
-/// What may be left out is left out, and never `null`; numbers have no size that JSON does not know.
+/// Simplifies a schema: optional fields are never `null`, and numbers have no format.
 fn plain(schema: &mut Value) {
     match schema {
         Value::Object(object) => {
@@ -42,7 +42,7 @@ fn plain(schema: &mut Value) {
                     }
                 }
             }
-            // In `properties` these are names of fields, whose values are objects.
+            // In `properties` these are field names, whose values are objects.
             for word in ["format", "default"] {
                 if object.get(word).is_some_and(|value| !value.is_object()) {
                     object.remove(word);
@@ -60,20 +60,20 @@ mod tests {
     use super::*;
 
     #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[expect(dead_code, reason = "only the schema is used")]
     struct Inner {
         a: u8,
     }
 
     #[derive(JsonSchema)]
-    #[expect(dead_code, reason = "only its schema is looked at")]
+    #[expect(dead_code, reason = "only the schema is used")]
     struct Outer {
         count: Option<u64>,
         inner: Option<Inner>,
     }
 
     #[test]
-    fn what_may_be_left_out_is_never_null_and_nothing_is_referred_to() {
+    fn schema_has_no_null_and_no_references() {
         let schema = Value::Object(of::<Outer>().as_ref().clone());
         assert_eq!(schema["properties"]["count"]["type"], "integer");
         assert_eq!(schema["properties"]["inner"]["type"], "object");

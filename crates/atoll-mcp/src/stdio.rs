@@ -1,4 +1,4 @@
-//! One client over a pair of pipes: the client is whoever started us, and gone when its end of them is closed.
+//! The stdio transport: one client, which started this process and disconnects by closing the pipes.
 
 use std::io;
 use std::pin::Pin;
@@ -13,54 +13,55 @@ use rmcp::transport::async_rw::AsyncRwTransport;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::sync::{Notify, mpsc};
 
-use crate::guest::{Guest, Place, Stay};
-use crate::handler::{Handler, Memory};
+use crate::client_session::{ClientSession, SandboxTarget, SessionGuard};
+use crate::handler::{Handler, Versions};
 
-/// What still runs so long after the last message was read is ended. Not at once: a script may write its requests, close
-/// the pipe, and read the answers.
-const LAST_ANSWERS: Duration = Duration::from_secs(1);
+/// Calls that still run this long after the input was closed are cancelled. Not at once: a script may write its
+/// requests, close the pipe, and then read the responses.
+const DRAIN_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Bytes of one message: as much as the server takes of JSON.
+/// Maximum size of a message, equal to the server's limit for JSON bodies.
 const MESSAGE_MAX: usize = 16 * 1024 * 1024;
 
-/// Serves one client until its end, or until `end`. What it ran in the foreground ends with it; its sandbox, too, if it
-/// was made for it.
+/// Serves one client until it disconnects or `end` completes. Foreground commands of the client are killed then, and
+/// the client's own sandbox is removed.
 ///
 /// # Errors
-/// The pipes broke before the client had said who it is.
+/// Returns an error if the pipes broke before the client sent `initialize`.
 pub async fn serve(
     server: Client,
-    place: Place,
+    target: SandboxTarget,
     options: CreateSandbox,
     (input, output): (impl AsyncRead + Send + Unpin + 'static, impl AsyncWrite + Send + Unpin + 'static),
     end: impl Future<Output = ()>,
 ) -> io::Result<()> {
-    let guest = Guest::new(server, place, options).map_err(|trouble| io::Error::other(format!("{trouble:?}")))?;
-    let guest = Arc::new(guest);
-    let (held, mut left) = mpsc::channel(1);
-    let closed = Arc::new(Notify::new());
-    let input = Watched { input, closed: Arc::clone(&closed) };
-    let handler = Handler::new(Stay::new(Arc::clone(&guest), held), Memory::Certain);
+    let session =
+        ClientSession::new(server, target, options).map_err(|error| io::Error::other(format!("{error:?}")))?;
+    let session = Arc::new(session);
+    let (closed_tx, mut closed_rx) = mpsc::channel(1);
+    let eof = Arc::new(Notify::new());
+    let input = NotifyOnEof { input, eof: Arc::clone(&eof) };
+    let handler = Handler::new(SessionGuard::new(Arc::clone(&session), closed_tx), Versions::All);
     let transport = AsyncRwTransport::new_server(input, output).with_max_line_length(MESSAGE_MAX);
     let served = tokio::select! {
-        served = speak(handler, transport) => served,
-        () = gone(&closed) => Ok(()),
+        served = run(handler, transport) => served,
+        () = input_closed(&eof) => Ok(()),
         () = end => Ok(()),
     };
-    guest.leave();
-    drop(guest);
-    // Everything of the client has been let go of by now, or is about to be: nothing follows but the end of its calls.
-    left.recv().await;
+    session.disconnect();
+    drop(session);
+    // All references to the session are dropped by now or about to be; only the cleanup of its calls remains.
+    closed_rx.recv().await;
     served
 }
 
-async fn speak<T>(handler: Handler, transport: T) -> io::Result<()>
+async fn run<T>(handler: Handler, transport: T) -> io::Result<()>
 where
     T: rmcp::transport::Transport<rmcp::RoleServer> + 'static,
 {
     let running = match serve_server(handler, transport).await {
         Ok(running) => running,
-        // A client that goes before it has begun is no failure.
+        // A client that disconnects before `initialize` is not an error.
         Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => return Ok(()),
         Err(error) => return Err(io::Error::other(error.to_string())),
     };
@@ -68,18 +69,18 @@ where
     Ok(())
 }
 
-async fn gone(closed: &Notify) {
-    closed.notified().await;
-    tokio::time::sleep(LAST_ANSWERS).await;
+async fn input_closed(eof: &Notify) {
+    eof.notified().await;
+    tokio::time::sleep(DRAIN_TIMEOUT).await;
 }
 
-/// Input whose end is told as soon as it is read.
-struct Watched<R> {
+/// An input that notifies as soon as its end is read.
+struct NotifyOnEof<R> {
     input: R,
-    closed: Arc<Notify>,
+    eof: Arc<Notify>,
 }
 
-impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
+impl<R: AsyncRead + Unpin> AsyncRead for NotifyOnEof<R> {
     fn poll_read(self: Pin<&mut Self>, context: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let before = buffer.filled().len();
@@ -87,7 +88,7 @@ impl<R: AsyncRead + Unpin> AsyncRead for Watched<R> {
         if let Poll::Ready(outcome) = &read
             && (outcome.is_err() || (buffer.filled().len() == before && buffer.remaining() > 0))
         {
-            this.closed.notify_one();
+            this.eof.notify_one();
         }
         read
     }

@@ -1,4 +1,4 @@
-//! What every tool has: a name, words for the model, what it takes and what it gives.
+//! The `Tool` trait: name, descriptions for people and models, input and output.
 
 use rmcp::model::{CallToolResult, ContentBlock, JsonObject, ToolAnnotations};
 use schemars::JsonSchema;
@@ -7,90 +7,90 @@ use serde::de::DeserializeOwned;
 use serde_json::Value;
 
 use crate::call::Call;
+use crate::error::ToolError;
 use crate::schema;
-use crate::trouble::Trouble;
 
-/// What a tool does to the sandbox, for clients that ask before they let a model do it.
+/// What a tool can do to the sandbox, for clients that ask the user for permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Nature {
-    /// It looks, and changes nothing.
-    Looks,
-    /// It adds, and takes nothing away.
-    Adds,
-    /// It may change and remove things of the sandbox.
-    Changes,
-    /// It runs what it is told, which may also reach what the sandbox may reach.
-    Runs,
+pub(crate) enum Effect {
+    /// It reads, and changes nothing.
+    ReadOnly,
+    /// It adds, and does not change or remove anything.
+    Additive,
+    /// It may change and remove things in the sandbox.
+    Destructive,
+    /// It runs commands, which can also use the network as far as the sandbox's policy allows.
+    Executes,
 }
 
-impl Nature {
+impl Effect {
     fn annotations(self) -> ToolAnnotations {
         let hints = ToolAnnotations::new();
         match self {
-            Self::Looks => hints.read_only(true).open_world(false),
-            Self::Adds => hints.read_only(false).destructive(false).open_world(false),
-            Self::Changes => hints.read_only(false).destructive(true).open_world(false),
-            Self::Runs => hints.read_only(false).destructive(true).open_world(true),
+            Self::ReadOnly => hints.read_only(true).open_world(false),
+            Self::Additive => hints.read_only(false).destructive(false).open_world(false),
+            Self::Destructive => hints.read_only(false).destructive(true).open_world(false),
+            Self::Executes => hints.read_only(false).destructive(true).open_world(true),
         }
     }
 }
 
-/// What a tool gives: for programs as it is, and for models as text.
-pub(crate) trait Told: Serialize + JsonSchema {
-    /// As a model reads it.
+/// Output of a tool: structured for programs, text for models.
+pub(crate) trait ToolOutput: Serialize + JsonSchema {
+    /// Returns the text for the model.
     fn text(&self) -> String;
 }
 
 /// One tool.
 pub(crate) trait Tool {
     const NAME: &'static str;
-    /// For people.
+    /// Title for people.
     const TITLE: &'static str;
-    /// For models: what it does, and when to use it.
+    /// Description for models: what it does, and when to use it.
     const ABOUT: &'static str;
-    const NATURE: Nature;
+    const EFFECT: Effect;
     type Input: DeserializeOwned + JsonSchema + Send;
-    type Output: Told + Send;
+    type Output: ToolOutput + Send;
 
-    fn run(input: Self::Input, call: &mut Call) -> impl Future<Output = Result<Self::Output, Trouble>> + Send;
+    fn run(input: Self::Input, call: &mut Call) -> impl Future<Output = Result<Self::Output, ToolError>> + Send;
 }
 
-/// As clients are told of it.
-pub(crate) fn described<T: Tool>() -> rmcp::model::Tool {
+/// Returns the tool's MCP description.
+pub(crate) fn describe<T: Tool>() -> rmcp::model::Tool {
     rmcp::model::Tool::new(T::NAME, T::ABOUT, schema::of::<T::Input>())
         .with_title(T::TITLE)
         .with_raw_output_schema(schema::of::<T::Output>())
-        .with_annotations(T::NATURE.annotations())
+        .with_annotations(T::EFFECT.annotations())
 }
 
-/// Calls it. Whatever goes wrong is an answer: the model is to read it.
-pub(crate) async fn answered<T: Tool>(arguments: Option<JsonObject>, call: &mut Call) -> CallToolResult {
-    let outcome = match understood::<T>(arguments) {
+/// Calls a tool. Every error becomes a tool result, so that the model can read it.
+pub(crate) async fn call_tool<T: Tool>(arguments: Option<JsonObject>, call: &mut Call) -> CallToolResult {
+    let outcome = match parse_arguments::<T>(arguments) {
         Ok(input) => T::run(input, call).await,
-        Err(trouble) => Err(trouble),
+        Err(error) => Err(error),
     };
     match outcome {
-        Ok(output) => told(&output),
-        Err(trouble) => trouble.answer(),
+        Ok(output) => success(&output),
+        Err(error) => error.into_result(),
     }
 }
 
-fn understood<T: Tool>(arguments: Option<JsonObject>) -> Result<T::Input, Trouble> {
+fn parse_arguments<T: Tool>(arguments: Option<JsonObject>) -> Result<T::Input, ToolError> {
     let arguments = Value::Object(arguments.unwrap_or_default());
     serde_path_to_error::deserialize(arguments).map_err(|error| {
         let path = error.path().to_string();
-        let place = if path == "." { String::new() } else { format!("{path}: ") };
-        Trouble::invalid(format!("the arguments of {} are wrong: {place}{}", T::NAME, error.inner()))
+        let field = if path == "." { String::new() } else { format!("{path}: ") };
+        ToolError::invalid(format!("invalid arguments of {}: {field}{}", T::NAME, error.inner()))
     })
 }
 
-fn told<T: Told>(output: &T) -> CallToolResult {
+fn success<T: ToolOutput>(output: &T) -> CallToolResult {
     match serde_json::to_value(output) {
         Ok(structured) => {
             let mut result = CallToolResult::success(vec![ContentBlock::text(output.text())]);
             result.structured_content = Some(structured);
             result
         }
-        Err(error) => Trouble::new(atoll_protocol::ErrorCode::Internal, error.to_string()).answer(),
+        Err(error) => ToolError::new(atoll_protocol::ErrorCode::Internal, error.to_string()).into_result(),
     }
 }

@@ -1,10 +1,10 @@
-//! What to do about each error code, for people: the page of codes is made of it. What an error itself hints at is nearer
-//! to the case at hand, and is said by whoever made the error.
+//! Advice for each error code, from which the page of error codes is generated. The hint of a single error is more
+//! specific, and comes from the code that raised it.
 
 use crate::ErrorCode;
 
 impl ErrorCode {
-    /// What to do about it, in a sentence or two. `None` is a code for which nobody has written any yet.
+    /// Returns what to do about the error, in a sentence or two, or `None` if the table has no entry for the code.
     pub fn advice(self) -> Option<&'static str> {
         ADVICE.iter().find(|(code, _)| *code == self).map(|(_, advice)| *advice)
     }
@@ -14,182 +14,223 @@ const ADVICE: &[(ErrorCode, &str)] = &[
     (
         ErrorCode::Unauthorized,
         "Send `Authorization: Bearer TOKEN`. The first token is in the server's state directory; `atoll token \
-         create` makes others. A revoked or expired one is refused like a wrong one.",
+         create` creates more. Revoked and expired tokens are refused, too.",
     ),
     (
         ErrorCode::Forbidden,
-        "Make a token whose scope names this sandbox and this verb: `read`, `exec` and `admin` do not include \
-         each other.",
+        "Create a token whose scopes include this sandbox and this verb: none of `read`, `exec` and `admin` \
+         includes another.",
     ),
     (
         ErrorCode::RouteNotFound,
-        "Look the path up in `/openapi.json` or in http-api.md. What is inside a sandbox is below \
+        "Look up the path in `/openapi.json` or in http-api.md. Routes inside a sandbox are below \
          `/v1/sandboxes/NAME/`.",
     ),
-    (ErrorCode::MethodNotAllowed, "The path is right; see http-api.md for the method."),
-    (ErrorCode::BodyTooLarge, "Send large content as a file (`PUT …/files/content` has no limit), not within JSON."),
-    (ErrorCode::UpgradeRequired, "Ask with a WebSocket client."),
+    (ErrorCode::MethodNotAllowed, "Look up the method of this path in http-api.md."),
+    (
+        ErrorCode::BodyTooLarge,
+        "Upload large content as a file (`PUT …/files/content` has no limit) instead of in a JSON body.",
+    ),
+    (ErrorCode::UpgradeRequired, "Use a WebSocket client."),
     (
         ErrorCode::UnsupportedMediaType,
-        "Send `Content-Type: application/json`, or what http-api.md names for this path.",
+        "Send `Content-Type: application/json`, or the type that http-api.md names for this path.",
     ),
-    (ErrorCode::RateLimited, "Wait for as long as `Retry-After` says; the SDKs do. `atoll serve --rate` allows more."),
     (
-        ErrorCode::IdempotencyConflict,
-        "Use a new key for a new request; the same key means the same request, for 24 hours.",
+        ErrorCode::RateLimited,
+        "Wait for the time in `Retry-After`; the SDKs do this automatically. Raise the limit with `atoll serve \
+         --rate`.",
     ),
-    (ErrorCode::TokenNotFound, "List tokens for their ids: the id is the middle part of a token, not the whole."),
-    (ErrorCode::TokenLimit, "Revoke tokens that are not used, or let them expire."),
+    (ErrorCode::IdempotencyConflict, "Use a new key for a new request. A key stands for one request for 24 hours."),
+    (
+        ErrorCode::TokenNotFound,
+        "List tokens to get their ids: the id is the middle part of a token, not the whole token.",
+    ),
+    (ErrorCode::TokenLimit, "Revoke unused tokens, or wait until some expire."),
     (
         ErrorCode::SandboxNotFound,
-        "Create it: `PUT /v1/sandboxes/NAME` gets or creates. `atoll exec` does so by itself.",
+        "Create it with `PUT /v1/sandboxes/NAME`, which gets or creates. `atoll exec` does this automatically.",
     ),
     (ErrorCode::SandboxDiffers, "Leave out the options that `details.differences` lists, or delete the sandbox first."),
-    (ErrorCode::SandboxPaused, "Resume it."),
-    (ErrorCode::SandboxStopped, "Use it or start it first: a stopped sandbox has nothing to pause."),
-    (ErrorCode::SandboxLimit, "Delete sandboxes that are not used, or raise `atoll serve --max-sandboxes`."),
+    (ErrorCode::SandboxPaused, "Resume the sandbox."),
+    (
+        ErrorCode::SandboxStopped,
+        "Start the sandbox or run a command in it first: a stopped sandbox has nothing to pause.",
+    ),
+    (ErrorCode::SandboxLimit, "Delete unused sandboxes, or raise `atoll serve --max-sandboxes`."),
     (
         ErrorCode::AgentUnavailable,
-        "Ask again: the next use starts the agent anew. A command may or may not have run; with an `id` of yours \
-         asking again is safe. The reason is in `agent.log` of the sandbox.",
+        "Retry: the next request restarts the agent. The command may or may not have run; a retry is safe if you \
+         choose the command's `id` yourself. The reason is in the sandbox's `agent.log`.",
     ),
-    (ErrorCode::ShuttingDown, "Ask again in a moment; the SDKs do."),
-    (ErrorCode::ServerUnreachable, "Start one with `atoll serve`, or name the right one: `ATOLL_SERVER`, `--server`."),
-    (ErrorCode::TooManyConnections, "Close streams and WebSockets that are not read any more."),
-    (ErrorCode::ValidationFailed, "The message names the field and what is wrong with it. Nothing was done."),
+    (ErrorCode::ShuttingDown, "Retry in a moment; the SDKs do this automatically."),
+    (
+        ErrorCode::ServerUnreachable,
+        "Start a server with `atoll serve`, or set the right address with `ATOLL_SERVER` or `--server`.",
+    ),
+    (ErrorCode::TooManyConnections, "Close streams and WebSockets that you no longer read."),
+    (ErrorCode::ValidationFailed, "Correct the field that the message names. Nothing was done."),
     (
         ErrorCode::CommandNotFound,
-        "`argv` runs a program directly: give a shell string for builtins and pipes. Is the program installed \
-         inside?",
+        "Install the program inside the sandbox. To use builtins and pipes, pass a shell string as `command`: \
+         `argv` runs a program directly.",
     ),
-    (ErrorCode::NotExecutable, "Set its mode (`chmod +x`), check its `#!` line, or name the interpreter yourself."),
+    (
+        ErrorCode::NotExecutable,
+        "Set the file's mode (`chmod +x`), check its `#!` line, or name the interpreter in the command.",
+    ),
     (
         ErrorCode::CwdNotFound,
-        "Make the directory first; relative ones are below `/workspace`. The command's user must be able to \
-         enter each directory above it.",
+        "Create the directory first; relative paths are below `/workspace`. The command's user must be able to \
+         enter each parent directory.",
     ),
     (
         ErrorCode::UserNotFound,
-        "Name a user of the sandbox's own `/etc/passwd`, or a number. Where Atoll runs as an ordinary user, only \
+        "Name a user from the sandbox's `/etc/passwd`, or a user id. Where Atoll runs as an ordinary user, only \
          root exists inside.",
     ),
     (ErrorCode::ArgumentsTooLong, "Pass large data on standard input or as a file."),
     (
         ErrorCode::ProcessNotFound,
-        "List processes for their ids. One that has ended is forgotten when it is removed or too many came after it.",
+        "List processes to get their ids. An ended process is forgotten when it is removed, or when too many \
+         others ended after it.",
     ),
     (
         ErrorCode::ProcessAlreadyExists,
-        "Repeat exactly the same command to get the process that is there, or choose another id.",
+        "Repeat exactly the same command to get the existing process, or choose another id.",
     ),
-    (ErrorCode::ProcessEnded, "Read its end record and its log. To remove one that has not ended, kill it first."),
+    (
+        ErrorCode::ProcessEnded,
+        "Read its end record and its log. If you wanted to remove a process that has not ended, kill it first.",
+    ),
     (ErrorCode::ProcessLimit, "Remove ended processes, or kill some."),
-    (ErrorCode::StdinNotOpen, "Start it with `stdin: \"pipe\"`, and write before closing."),
-    (ErrorCode::StdinGap, "Go on at `details.next_offset`."),
-    (ErrorCode::SessionNotFound, "Create it first: no session is made behind your back."),
-    (ErrorCode::SessionAlreadyExists, "Use the one that is there, choose another id, or delete it first."),
+    (ErrorCode::StdinNotOpen, "Start the process with `stdin: \"pipe\"`, and write before you close it."),
+    (ErrorCode::StdinGap, "Continue writing at `details.next_offset`."),
+    (ErrorCode::SessionNotFound, "Create the session first: sessions are never created implicitly."),
+    (ErrorCode::SessionAlreadyExists, "Use the existing session, choose another id, or delete it first."),
     (
         ErrorCode::SessionTerminated,
-        "Its shell has ended; `details.end` says how. Restart it, from its last snapshot or from nothing, or \
-         delete it.",
+        "Restart the session, from its last snapshot or from scratch, or delete it. `details.end` says how its \
+         shell ended.",
     ),
-    (ErrorCode::SessionAlive, "There is nothing to restart. To begin from nothing, delete it and create it again."),
+    (ErrorCode::SessionAlive, "Keep using the session. To start from scratch, delete it and create it again."),
     (
         ErrorCode::SessionBusy,
-        "Wait for some of its commands, cancel them, or use another session: sessions run beside each other.",
+        "Wait for queued commands, cancel some, or use another session: sessions run in parallel.",
     ),
-    (ErrorCode::SessionLimit, "Delete sessions that are not used."),
+    (ErrorCode::SessionLimit, "Delete unused sessions."),
     (
         ErrorCode::SessionTooLarge,
         "Unset large variables, or keep their content in files. Until then a reset or restart begins with the last snapshot.",
     ),
-    (ErrorCode::CommandCancelled, "Somebody took it out of the queue. It was not run."),
     (
-        ErrorCode::ShellNotSupported,
-        "A session needs a bash that can load builtins. Commands without a session need only `sh`.",
+        ErrorCode::CommandCancelled,
+        "Run the command again if you still need it: a client cancelled it while it was queued, so it did not run.",
     ),
-    (ErrorCode::TerminalNotFound, "Open it; attaching by WebSocket opens one by itself, unless `open=false`."),
+    (ErrorCode::ShellNotSupported, "Install a bash that can load builtins. Commands outside sessions need only `sh`."),
+    (
+        ErrorCode::TerminalNotFound,
+        "Open the terminal. Attaching with a WebSocket opens it automatically, unless you pass `open=false`.",
+    ),
     (ErrorCode::TerminalAlreadyExists, "Open it with the same program, choose another id, or delete it first."),
-    (ErrorCode::TerminalEnded, "Open it again: a new program takes the id."),
+    (ErrorCode::TerminalEnded, "Open the terminal again: a new program takes over the id."),
     (ErrorCode::TerminalReadOnly, "Attach without `read_only`."),
-    (ErrorCode::PortClosed, "Start a server inside that listens on it, on any address; wait for it with a port wait."),
+    (
+        ErrorCode::PortClosed,
+        "Start a server inside that listens on the port, on any address. Use a port wait to wait until it does.",
+    ),
     (
         ErrorCode::PreviewNotFound,
-        "Expose the port and use the URL that you are told. After a rotate or an unexpose the old one leads nowhere.",
+        "Expose the port and use the returned URL. After a rotate or an unexpose the old URL no longer works.",
     ),
-    (ErrorCode::PreviewAsleep, "Use the sandbox, and it wakes; or expose the port with `wake`."),
-    (ErrorCode::PreviewBusy, "Try again when some requests have ended."),
-    (ErrorCode::PreviewBroken, "Look into the program's log: it closed the connection before it had answered."),
-    (ErrorCode::PreviewLimit, "Unexpose ports that are not needed."),
-    (ErrorCode::Misdirected, "Ask the API under the server's own name, and previews at the port for previews."),
-    (ErrorCode::WaitTimeout, "Wait again, for longer; the process goes on. Its log says what it does meanwhile."),
+    (ErrorCode::PreviewAsleep, "Run a command in the sandbox to wake it, or expose the port with `wake`."),
+    (ErrorCode::PreviewBusy, "Retry when some requests have finished."),
+    (ErrorCode::PreviewBroken, "Check the program's log: it closed the connection before it responded."),
+    (ErrorCode::PreviewLimit, "Unexpose ports that you no longer need."),
+    (
+        ErrorCode::Misdirected,
+        "Send API requests to the server's own host name, and preview requests to the preview port.",
+    ),
+    (
+        ErrorCode::WaitTimeout,
+        "Wait again, with a longer timeout; the process keeps running. Its log shows what it is doing.",
+    ),
     (
         ErrorCode::LimitUnavailable,
-        "Run as root or in a delegated cgroup (operations.md). `atoll doctor` says what this host can do.",
+        "Run Atoll as root or in a delegated cgroup (operations.md). `atoll doctor` shows what this host supports.",
     ),
     (
         ErrorCode::EgressUnavailable,
-        "`atoll doctor` says what is missing. A sandbox with `isolation: none` has the host's network and takes \
-         no rules.",
+        "Run `atoll doctor` to see what is missing. A sandbox with `isolation: none` uses the host's network and \
+         accepts no rules.",
     ),
-    (ErrorCode::SecretNotFound, "List secrets for their names."),
+    (ErrorCode::SecretNotFound, "List secrets to get their names."),
     (
         ErrorCode::IsolationUnavailable,
-        "`atoll doctor` says what is missing and how to get it. `isolation: none` runs without a wall, if you \
-         say so.",
+        "Run `atoll doctor` to see what is missing and how to get it. To run without isolation, request \
+         `isolation: none`.",
     ),
-    (ErrorCode::PauseUnavailable, "Run as root or in a delegated cgroup (operations.md), or stop the sandbox instead."),
-    (ErrorCode::StorageBusy, "End the sandbox that uses the storage first."),
-    (ErrorCode::SandboxGone, "Make a new sandbox."),
+    (
+        ErrorCode::PauseUnavailable,
+        "Run Atoll as root or in a delegated cgroup (operations.md), or stop the sandbox instead.",
+    ),
+    (ErrorCode::StorageBusy, "Delete or stop the sandbox that uses the storage first."),
+    (ErrorCode::SandboxGone, "Create a new sandbox."),
     (
         ErrorCode::FileNotFound,
-        "Check the path; relative ones are below `/workspace`. `parents` makes missing directories of a write.",
+        "Check the path; relative paths are below `/workspace`. When writing, `parents` creates missing directories.",
     ),
     (
         ErrorCode::FileExists,
-        "Choose another name, remove what is there, or say `replace` where there is such an option.",
+        "Choose another name, remove the existing file, or pass `replace` where the request supports it.",
     ),
-    (ErrorCode::IsDirectory, "Name a file, or use `recursive` where there is such an option."),
-    (ErrorCode::NotDirectory, "Some part of the path is a file."),
-    (ErrorCode::NotRegularFile, "Read and write fifos, sockets and devices by a command inside."),
+    (ErrorCode::IsDirectory, "Name a file, or pass `recursive` where the request supports it."),
+    (ErrorCode::NotDirectory, "Check the path: one of its components is a file."),
+    (ErrorCode::NotRegularFile, "Use a command inside to read and write fifos, sockets and devices."),
     (ErrorCode::DirectoryNotEmpty, "Remove it with `recursive`."),
-    (ErrorCode::PermissionDenied, "Ask as a user who may (`user`), or change the mode."),
-    (ErrorCode::NoSpace, "Remove files inside, or make room on the disk that holds the sandbox."),
-    (ErrorCode::FileTooLarge, "Split it: the file system has a limit."),
+    (ErrorCode::PermissionDenied, "Set `user` to a user with permission, or change the file's mode."),
+    (ErrorCode::NoSpace, "Remove files inside, or free space on the disk that holds the sandbox."),
+    (ErrorCode::FileTooLarge, "Split the file: the file system has a size limit."),
     (ErrorCode::ReadOnly, "Write below `/workspace`, `/tmp` or the home directory."),
     (ErrorCode::NameTooLong, "Shorten it."),
-    (ErrorCode::TooManyLinks, "Look at the links on the way: they lead in a circle."),
-    (ErrorCode::PathEscapes, "Name a path below the directory; `..` and links may not lead out of it."),
-    (ErrorCode::CrossDevice, "Use move instead of rename: it copies where it must."),
-    (ErrorCode::ResourceBusy, "End what uses it."),
+    (ErrorCode::TooManyLinks, "Check the symbolic links in the path: they form a loop."),
+    (ErrorCode::PathEscapes, "Name a path below the directory; `..` and links must not lead outside it."),
+    (ErrorCode::CrossDevice, "Use move instead of rename: move copies between file systems."),
+    (ErrorCode::ResourceBusy, "Stop the process that uses the file."),
     (ErrorCode::TooManyFiles, "Close files inside, or raise the limit on open files."),
-    (ErrorCode::PreconditionFailed, "Read the file again, look at what has changed, and write with its new tag."),
-    (ErrorCode::RangeNotSatisfiable, "Ask for its size first (`stat`)."),
+    (ErrorCode::PreconditionFailed, "Read the file again, check what changed, and write with its new etag."),
+    (ErrorCode::RangeNotSatisfiable, "Get the file's size first (`stat`)."),
     (
         ErrorCode::ContentMismatch,
-        "Nothing was changed. Read the file, and give the text or the patch for what is there now.",
+        "Read the file, and send the text or the patch for its current content. Nothing was changed.",
     ),
-    (ErrorCode::FileLimit, "Ask for less, or for a stream, or raise the limit in the request."),
-    (ErrorCode::OperationInterrupted, "Somebody called it off. Look at what is there, and ask again."),
-    (ErrorCode::FilesystemUnsupported, "Use another file system for the sandbox's storage, or do without."),
-    (ErrorCode::FilesystemError, "The kernel's log on the host may say more."),
-    (ErrorCode::WatchNotFound, "Make it again, and list the tree for what happened meanwhile."),
-    (ErrorCode::WatchAlreadyExists, "Go on with the one that is there, choose another id, or delete it first."),
-    (ErrorCode::WatchLimit, "Delete watches that are not read any more."),
-    (ErrorCode::CursorTooOld, "List the tree for what is there, and go on from the cursor in `details`."),
-    (ErrorCode::GitNotAvailable, "Install git inside."),
-    (ErrorCode::GitFailed, "The message has git's own words."),
-    (ErrorCode::GitAuthenticationFailed, "Give `credentials` for this server: a name, and a password or token."),
+    (ErrorCode::FileLimit, "Request less, use the streaming form, or raise the limit in the request."),
+    (
+        ErrorCode::OperationInterrupted,
+        "Check the current state and send the request again: the operation was cancelled.",
+    ),
+    (
+        ErrorCode::FilesystemUnsupported,
+        "Use another file system for the sandbox's storage, or do without the operation.",
+    ),
+    (ErrorCode::FilesystemError, "Check the host's kernel log for details."),
+    (ErrorCode::WatchNotFound, "Create the watch again, and list the tree for changes in the meantime."),
+    (ErrorCode::WatchAlreadyExists, "Continue with the existing watch, choose another id, or delete it first."),
+    (ErrorCode::WatchLimit, "Delete watches that you no longer read."),
+    (ErrorCode::CursorTooOld, "List the tree for its current state, and continue from the cursor in `details`."),
+    (ErrorCode::GitNotAvailable, "Install git inside the sandbox."),
+    (ErrorCode::GitFailed, "Read git's own output in the message."),
+    (ErrorCode::GitAuthenticationFailed, "Pass `credentials` for this server: a user name, and a password or token."),
     (
         ErrorCode::GitConfigRefused,
         "Remove the key inside (`git config --unset-all KEY`), or run git as a command inside.",
     ),
-    (ErrorCode::GitTimeout, "Give it more time (`timeout_ms`), or fetch less (`depth`)."),
-    (ErrorCode::DiskFull, "Make room on the disk that holds Atoll's state. What was refused was not done."),
-    (ErrorCode::DiskReadOnly, "Mount the disk for writing; the kernel's log says why it is not."),
+    (ErrorCode::GitTimeout, "Set a longer `timeout_ms`, or fetch less with `depth`."),
+    (ErrorCode::DiskFull, "Free space on the disk that holds Atoll's state. The refused request had no effect."),
+    (ErrorCode::DiskReadOnly, "Remount the disk for writing; the kernel log says why it is read-only."),
     (
         ErrorCode::Internal,
-        "The message says whether the command ran. If it is not the machine's fault, please report it with the \
-         `x-request-id`.",
+        "Check whether the command ran: the message says so. Unless the machine is at fault, please report the \
+         error with its `x-request-id`.",
     ),
 ];

@@ -1,108 +1,108 @@
-//! Trees of files as one stream.
+//! Archives: directory trees as one stream.
 
 use serde::{Deserialize, Serialize};
 
 use crate::PathText;
 
-/// The form of an archive.
+/// Format of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub enum ArchiveFormat {
-    /// A tar.
+    /// tar, uncompressed.
     #[default]
     #[serde(rename = "tar")]
     Tar,
-    /// A tar in zstd.
+    /// tar, compressed with zstd.
     #[serde(rename = "tar.zst")]
     TarZst,
-    /// A tar in gzip.
+    /// tar, compressed with gzip.
     #[serde(rename = "tar.gz")]
     TarGz,
-    /// A zip.
+    /// zip.
     #[serde(rename = "zip")]
     Zip,
 }
 
-/// What to do where a member's name is taken.
+/// What to do when a member's path already exists.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ArchiveExisting {
-    /// It is replaced; a directory by a directory only, and what is in it stays.
+    /// Replace it. A directory is replaced only by a directory, and keeps its content.
     #[default]
     Replace,
-    /// It stays, and the member is told as skipped.
+    /// Keep it, and report the member as skipped.
     Keep,
-    /// That is an error.
+    /// Fail.
     Refuse,
 }
 
-/// How a tree is packed.
+/// Options for packing a tree.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct PackOptions {
-    /// The form.
+    /// Archive format.
     pub format: ArchiveFormat,
-    /// Globs that a file must match, if there is any.
+    /// Globs of files to include; all files if empty.
     pub include: Vec<String>,
-    /// Globs of what is left out.
+    /// Globs of files to leave out.
     pub exclude: Vec<String>,
-    /// Leave out what `.gitignore` and `.ignore` name.
+    /// Leave out files that `.gitignore` and `.ignore` exclude.
     pub gitignore: bool,
 }
 
-/// What is left out of an archive because it cannot be read, or the form has no place for it.
+/// Files left out of an archive because they cannot be read or the format cannot represent them.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Omitted {
-    /// How many things.
+    /// Number of files left out.
     pub count: u64,
-    /// The first of them, below what is packed.
+    /// The first of them, relative to the packed directory.
     pub first: Vec<PathText>,
 }
 
-/// How an archive is unpacked.
+/// Options for unpacking an archive.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct UnpackOptions {
-    /// Its form; told by how it begins if not given.
+    /// Archive format; detected from the first bytes if not given.
     pub format: Option<ArchiveFormat>,
-    /// Leading names of paths that are dropped.
+    /// Number of leading path components to strip.
     pub strip: u32,
-    /// What to do where a name is taken.
+    /// What to do when a path already exists.
     pub existing: ArchiveExisting,
-    /// Members at most (1000000).
+    /// Maximum number of members (default 1000000).
     pub max_entries: Option<u64>,
-    /// Bytes of files at most; as many as the disk takes if not given.
+    /// Maximum number of bytes in files; limited only by the disk if not given.
     pub max_bytes: Option<u64>,
 }
 
-/// A member of an archive that was not made.
+/// A member of an archive that was skipped.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SkippedMember {
-    /// Its path in the archive.
+    /// Path in the archive.
     pub path: String,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// Why.
+    /// Why it was skipped.
     pub why: String,
 }
 
-/// An archive was unpacked.
+/// Result of unpacking an archive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UnpackReceipt {
-    /// Its form.
+    /// Format of the archive.
     pub format: ArchiveFormat,
-    /// Files that were made.
+    /// Number of files created.
     pub files: u64,
-    /// Directories that the archive names.
+    /// Number of directories in the archive.
     pub directories: u64,
-    /// Links and named pipes.
+    /// Number of links and named pipes created.
     pub links: u64,
-    /// Bytes written to files.
+    /// Number of bytes written to files.
     pub bytes: u64,
-    /// Members that were not made: devices and sockets, or names that are taken.
+    /// Number of members skipped: devices, sockets, and paths that already exist.
     pub skipped: u64,
-    /// The first of them.
+    /// The first skipped members.
     pub first_skipped: Vec<SkippedMember>,
 }

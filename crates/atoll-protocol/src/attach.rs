@@ -1,6 +1,6 @@
-//! What travels over the WebSockets: frames to and from a process, and the control frames of a terminal.
+//! WebSocket frames: frames to and from a process, and the control frames of a terminal.
 //!
-//! Every text frame is one of these as JSON. A terminal's bytes are binary frames, both ways, and have no words.
+//! Every text frame is one of these types as JSON. Terminal input and output are binary frames without a wrapper.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,97 +9,97 @@ use crate::{
     TerminalInfo, WindowSize,
 };
 
-/// Bytes for a standard input.
+/// Bytes for a process's standard input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct StdinPiece {
-    /// Position of the first byte in all that was ever written: a repeated write is skipped, a gap refused.
+    /// Offset of the first byte in the whole input. Bytes already written are skipped; a gap is an error.
     pub offset: u64,
-    /// The bytes, encoded.
+    /// The bytes, encoded as `encoding` says.
     pub data: String,
-    /// How.
+    /// Encoding of `data`.
     #[serde(default)]
     pub encoding: Encoding,
 }
 
-/// What a client sends to a process.
+/// A frame from the client to a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AttachCommand {
-    /// Write to its standard input. Answered by `written`.
+    /// Write to standard input. Answered by `written`.
     Stdin(StdinPiece),
-    /// Close its standard input.
+    /// Close standard input.
     Close,
     /// Send a signal. Answered by `signalled`.
     Signal(SignalRequest),
 }
 
-/// What a process's client is told.
+/// A frame from a process to the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum AttachEvent {
-    /// It printed.
+    /// Output of the process.
     Output(OutputEvent),
-    /// What it printed here is gone.
+    /// Output at this position is no longer available.
     Gap(Gap),
-    /// Its main process is over.
+    /// The main process has ended.
     End(OutputEnd),
-    /// The pipe has taken the bytes.
+    /// The pipe has accepted the bytes.
     Written(StdinReceipt),
     /// The signal was sent.
     Signalled(SignalReceipt),
-    /// What was asked for was not done.
+    /// The last command failed.
     Error(ErrorBody),
 }
 
-/// What a terminal's client sends in text frames.
+/// A text frame from the client to a terminal.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TerminalCommand {
-    /// Give the window a size.
+    /// Set the window size.
     Resize(WindowSize),
     /// Send a signal.
     Signal(SignalRequest),
 }
 
-/// The connection stands.
+/// The first frame of a connection.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TerminalReady {
     /// The terminal.
     pub terminal: TerminalInfo,
-    /// Position of the first byte that follows. Count from here to know where to attach again.
+    /// Position of the first byte that follows. Count from here to know where to reattach.
     pub cursor: u64,
 }
 
-/// The program is over.
+/// The terminal's program has ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TerminalExit {
     /// How it ended.
     pub end: EndRecord,
-    /// Position behind the last byte that was told.
+    /// Position after the last byte sent.
     pub cursor: u64,
 }
 
-/// What a terminal's client is told in text frames.
+/// A text frame from a terminal to the client.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum TerminalFrame {
     /// The first frame.
     Ready(TerminalReady),
-    /// The window has this size from here on.
+    /// The window size changes at this point of the output.
     Resize(Resized),
-    /// What was printed here is gone.
+    /// Output at this position is no longer available.
     Truncated(Gap),
-    /// The last frame, unless something that the program left behind still prints.
+    /// The last frame, unless background processes of the program still print.
     Exit(TerminalExit),
-    /// What was asked for was not done.
+    /// The last command failed.
     Error(ErrorBody),
 }
 
@@ -108,7 +108,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn frames_say_what_they_are() {
+    fn frame_json_is_tagged_by_its_kind() {
         let read = |text: &str| serde_json::from_str::<AttachCommand>(text);
         assert_eq!(read(r#""close""#).unwrap(), AttachCommand::Close);
         let piece = StdinPiece { offset: 3, data: "x".to_owned(), encoding: Encoding::Utf8 };

@@ -8,52 +8,52 @@ use serde::{Deserialize, Serialize};
 /// The version of the format.
 pub const CAST_VERSION: u8 = 2;
 
-/// The first line.
+/// The first line of a recording.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct CastHeader {
     /// Always [`CAST_VERSION`].
     pub version: u8,
-    /// Columns at the beginning.
+    /// Columns at the start.
     pub width: u16,
-    /// Rows at the beginning.
+    /// Rows at the start.
     pub height: u16,
-    /// Seconds since 1970 at the beginning.
+    /// Start time, in seconds since 1970.
     pub timestamp: u64,
-    /// What the program was told of its terminal.
+    /// Environment variables of the terminal, such as `TERM`.
     pub env: BTreeMap<String, String>,
 }
 
-/// Every other line: seconds since the beginning, the kind, and what the kind means.
+/// Every other line: seconds since the start, the kind of event, and its data.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CastEvent(f64, String, String);
 
 impl CastEvent {
-    /// Output.
+    /// Creates an output event.
     pub fn output(seconds: f64, text: String) -> Self {
         Self(seconds, "o".to_owned(), text)
     }
 
-    /// The window became so large.
+    /// Creates an event that resizes the window.
     pub fn resize(seconds: f64, cols: u16, rows: u16) -> Self {
         Self(seconds, "r".to_owned(), format!("{cols}x{rows}"))
     }
 
-    /// Something that players show on the time line.
+    /// Creates a marker, which players show on the timeline.
     pub fn marker(seconds: f64, label: String) -> Self {
         Self(seconds, "m".to_owned(), label)
     }
 
-    /// Seconds since the beginning.
+    /// Returns the seconds since the start.
     pub fn seconds(&self) -> f64 {
         self.0
     }
 
-    /// The output, if it is output.
+    /// Returns the output, if this is an output event.
     pub fn as_output(&self) -> Option<&str> {
         (self.1 == "o").then_some(self.2.as_str())
     }
 
-    /// The kind: `o`, `r`, `m`.
+    /// Returns the kind: `o`, `r` or `m`.
     pub fn kind(&self) -> &str {
         &self.1
     }
@@ -64,7 +64,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_event_is_an_array_of_three() {
+    fn cast_event_is_an_array_of_three() {
         let line = serde_json::to_string(&CastEvent::resize(1.5, 80, 24)).unwrap();
         assert_eq!(line, r#"[1.5,"r","80x24"]"#);
         let read: CastEvent = serde_json::from_str(r#"[0.25,"o","a\u001b[0m"]"#).unwrap();

@@ -1,57 +1,57 @@
-//! Changing text in files: by replacement, and by patch.
+//! Editing files: by replacement and by patch.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Encoding, FileInfo};
 
-/// One replacement.
+/// One text replacement.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EditText {
-    /// The text that is there.
+    /// Text to replace, matched exactly.
     pub old: String,
-    /// What takes its place.
+    /// Replacement text.
     pub new: String,
-    /// How often it must be there: once, if not given. Each is replaced.
+    /// Number of occurrences that must be in the file (default 1). All of them are replaced.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub count: Option<u64>,
-    /// It may be there any number of times, at least once. Each is replaced.
+    /// Replace every occurrence; at least one must be in the file.
     #[serde(default)]
     pub all: bool,
 }
 
-/// Replace exact texts in a file: all of them, one after the other, or none.
+/// Replaces exact texts in a file: all of them, in order, or none.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct EditRequest {
-    /// The file.
+    /// Path of the file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<String>,
-    /// The same exactly.
+    /// Exact path in base64.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// The replacements.
+    /// The replacements, applied in order.
     pub edits: Vec<EditText>,
-    /// How the texts are put into JSON.
+    /// Encoding of the texts.
     #[serde(default)]
     pub encoding: Encoding,
-    /// Only if the file is in the state with this tag.
+    /// Edit only if the file has this etag.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub if_match: Option<String>,
-    /// The user to edit as.
+    /// User to edit as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// A file was edited.
+/// Result of an edit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EditReceipt {
-    /// As it is now.
+    /// The file after the edit.
     pub file: FileInfo,
-    /// For each replacement the lines, as they were before it, where it was done.
+    /// For each replacement, the lines where it applied, numbered as before it.
     pub lines: Vec<Vec<u64>>,
 }
 
@@ -60,29 +60,29 @@ pub struct EditReceipt {
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum PatchOutcome {
-    /// It is new.
+    /// The file was created.
     Created,
-    /// It has changed.
+    /// The file's content was changed.
     Changed,
-    /// It has gone.
+    /// The file was deleted.
     Deleted,
-    /// It has another name.
+    /// The file was renamed.
     Renamed,
-    /// It is a copy.
+    /// The file was copied.
     Copied,
 }
 
-/// Where a hunk went in.
+/// Where a hunk was applied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PatchHunk {
-    /// The line of the old file, counted from one.
+    /// Line in the old file, starting at 1.
     pub line: u64,
-    /// How many lines from where it should be.
+    /// Distance in lines from the position that the patch names.
     pub offset: i64,
-    /// How many lines of context at each end were not looked at.
+    /// Number of context lines ignored at each end.
     pub fuzz: u64,
-    /// Its lines fit letter by letter; else blanks or typographic signs differ.
+    /// Whether the lines match exactly. Otherwise they differ in white space or in typographic characters.
     pub exact: bool,
 }
 
@@ -90,30 +90,30 @@ pub struct PatchHunk {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PatchedFile {
-    /// Its path, after the patch if it is still there.
+    /// Path of the file, after the patch if it still exists.
     pub path: String,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
     /// What happened to it.
     pub outcome: PatchOutcome,
-    /// The name that it had, or the file that it is a copy of.
+    /// Previous path of a renamed file, or the source of a copy.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<String>,
-    /// Lines that are new.
+    /// Number of lines added.
     pub added: u64,
-    /// Lines that went.
+    /// Number of lines removed.
     pub removed: u64,
-    /// Where its hunks went in.
+    /// Where its hunks were applied.
     pub hunks: Vec<PatchHunk>,
 }
 
-/// A patch was applied.
+/// Result of applying a patch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PatchReceipt {
-    /// Its files.
+    /// The patched files.
     pub files: Vec<PatchedFile>,
-    /// Nothing was changed: it was only looked whether it fits.
+    /// Whether this was a dry run, which changes nothing.
     pub dry_run: bool,
 }

@@ -1,68 +1,68 @@
-//! The end record: the one exact account of how a command ended.
+//! The end record: how a command ended.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{Denial, Signal, Timestamp};
 
-/// Why a command is over.
+/// Why a command ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EndReason {
-    /// It ended by itself, with a code.
+    /// It exited with a code.
     Exited,
-    /// A signal ended it that nobody here sent.
+    /// It was killed by a signal that Atoll did not send.
     Signaled,
     /// It was killed through the API.
     Killed,
-    /// Its time was up.
+    /// It reached its time limit.
     Timeout,
-    /// It printed nothing for too long.
+    /// It reached its limit of time without output.
     IdleTimeout,
-    /// The kernel killed it for want of memory.
+    /// The kernel killed it because memory ran out.
     Oom,
-    /// It printed more than it may.
+    /// It exceeded its output limit.
     OutputLimit,
-    /// The session's shell itself ended.
+    /// The session's shell exited.
     ShellExited,
     /// Its sandbox was stopped.
     SandboxStopped,
-    /// The machine or the agent died: how it ended is not known.
+    /// The host or the agent died, so how it ended is unknown.
     HostLost,
 }
 
-/// How a command ended. What is not known is `None`; a code is never invented.
+/// How a command ended. Unknown values are `null`; an exit code is never guessed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EndRecord {
-    /// Why it is over.
+    /// Why it ended.
     pub reason: EndReason,
     /// The exit code, if it exited.
     pub code: Option<i32>,
-    /// The signal that ended it, if one did.
+    /// The signal that killed it, if one did.
     pub signal: Option<Signal>,
     /// Whether `reason` is a time limit.
     pub timed_out: bool,
-    /// Whether the kernel killed one of its processes for want of memory.
+    /// Whether the kernel killed one of its processes because memory ran out.
     pub oom_killed: bool,
-    /// From start to end of the main process.
+    /// Run time of the main process.
     pub duration_ms: u64,
-    /// User time of the main process and the children it waited for.
+    /// User CPU time of the main process and the children that it waited for.
     pub cpu_user_ms: Option<u64>,
-    /// System time of the same.
+    /// System CPU time of the same processes.
     pub cpu_system_ms: Option<u64>,
-    /// Largest resident set of any of the same.
+    /// Largest resident set of any of the same processes.
     pub max_rss_bytes: Option<u64>,
-    /// When it was started.
+    /// When the main process started.
     pub started_at: Timestamp,
-    /// When its main process was over.
+    /// When the main process ended.
     pub ended_at: Timestamp,
-    /// Processes it started that were still alive at that moment.
+    /// Number of its processes that were still alive at that moment.
     pub survivors: u64,
-    /// What its processes were refused on the way out: the first of each kind, up to 32.
+    /// Network access that its processes were denied: the first of each kind, up to 32.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub denials: Vec<Denial>,
-    /// How often they were refused something, those in `denials` included.
+    /// How often its processes were denied network access, including those in `denials`.
     #[serde(skip_serializing_if = "is_zero", default)]
     pub denials_count: u64,
 }
@@ -73,7 +73,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl EndRecord {
-    /// Whether the command did what it was asked to: it exited by itself, with 0.
+    /// Returns whether the command exited by itself with code 0.
     pub fn success(&self) -> bool {
         self.reason == EndReason::Exited && self.code == Some(0)
     }

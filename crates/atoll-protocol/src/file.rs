@@ -1,7 +1,7 @@
-//! Files: what is known of one, lists of them, and what can be asked beside reading and writing bytes.
+//! Files: metadata, lists, and operations other than streaming reads and writes.
 //!
-//! A path is text where it can be. One that is no UTF-8 is told twice: as text with what cannot be shown replaced, and
-//! exactly, in base64. A request gives either of the two; in a URL the bytes are percent-encoded, whatever they are.
+//! A path is text if it is valid UTF-8. Any other path is given twice: as text with replacement characters, and
+//! exactly, in base64. A request gives one of the two; in a URL the bytes are percent-encoded.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -9,39 +9,39 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Encoding, ErrorBody, Timestamp};
 
-/// A path, as text and if need be exactly.
+/// A path as text and, if it is not valid UTF-8, as exact bytes.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PathText {
-    /// As text.
+    /// Path as text.
     pub path: String,
-    /// Exactly, if it is no UTF-8.
+    /// Exact path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
 }
 
 impl PathText {
-    /// Of these bytes.
+    /// Creates it from bytes.
     pub fn new(path: &[u8]) -> Self {
-        let (path, path_base64) = told(path);
+        let (path, path_base64) = text_and_base64(path);
         Self { path, path_base64 }
     }
 
-    /// The bytes.
+    /// Returns the exact bytes.
     pub fn bytes(&self) -> Vec<u8> {
         exact(&self.path, self.path_base64.as_deref())
     }
 }
 
-/// A path as it is told: text, and base64 if that is not all.
-pub(crate) fn told(path: &[u8]) -> (String, Option<String>) {
+/// Splits a path into its text and, if it is not valid UTF-8, its base64.
+pub(crate) fn text_and_base64(path: &[u8]) -> (String, Option<String>) {
     match str::from_utf8(path) {
         Ok(text) => (text.to_owned(), None),
         Err(_) => (String::from_utf8_lossy(path).into_owned(), Some(STANDARD.encode(path))),
     }
 }
 
-/// What a name stands for.
+/// Type of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -56,54 +56,54 @@ pub enum FileKind {
     Fifo,
     /// A socket.
     Socket,
-    /// A device that is read in bytes.
+    /// A character device.
     CharacterDevice,
-    /// A device that is read in blocks.
+    /// A block device.
     BlockDevice,
 }
 
-/// What is known of one file.
+/// Metadata of one file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FileInfo {
-    /// Its path: in a list below the directory that was listed, else as it was asked for.
+    /// Path of the file: relative to the directory in a list, otherwise as requested.
     pub path: String,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// What it is.
+    /// Type of the file.
     pub kind: FileKind,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub size: u64,
-    /// Bytes that it takes on the disk: fewer than its length if it has holes.
+    /// Bytes allocated on disk: fewer than the length if the file has holes.
     pub allocated: u64,
     /// Permission bits, in octal: `0644`.
     pub mode: String,
-    /// Its owner, as numbered inside.
+    /// User id of the owner, inside the sandbox.
     pub uid: u32,
-    /// Its group, as numbered inside.
+    /// Group id, inside the sandbox.
     pub gid: u32,
-    /// How many names it has.
+    /// Number of hard links.
     pub links: u64,
-    /// When its content last changed.
+    /// When the content last changed.
     pub modified: Timestamp,
-    /// Tells two states of it apart, for `If-Match` and `If-None-Match`.
+    /// Identifies this version of the file, for `If-Match` and `If-None-Match`.
     pub etag: String,
-    /// Where it leads, if it is a symbolic link.
+    /// Target, if the file is a symbolic link.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target: Option<String>,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact target in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target_base64: Option<String>,
 }
 
 impl FileInfo {
-    /// Its path, exactly.
+    /// Returns the exact bytes of the path.
     pub fn path_bytes(&self) -> Vec<u8> {
         exact(&self.path, self.path_base64.as_deref())
     }
 
-    /// Where it leads, exactly.
+    /// Returns the exact bytes of the link's target.
     pub fn target_bytes(&self) -> Option<Vec<u8>> {
         Some(exact(self.target.as_deref()?, self.target_base64.as_deref()))
     }
@@ -111,14 +111,14 @@ impl FileInfo {
     /// Sets the path.
     #[must_use]
     pub fn at(mut self, path: &[u8]) -> Self {
-        (self.path, self.path_base64) = told(path);
+        (self.path, self.path_base64) = text_and_base64(path);
         self
     }
 
-    /// Sets where it leads.
+    /// Sets the link's target.
     #[must_use]
     pub fn leading_to(mut self, target: Option<&[u8]>) -> Self {
-        (self.target, self.target_base64) = match target.map(told) {
+        (self.target, self.target_base64) = match target.map(text_and_base64) {
             Some((text, base64)) => (Some(text), base64),
             None => (None, None),
         };
@@ -130,10 +130,10 @@ pub(crate) fn exact(text: &str, base64: Option<&str>) -> Vec<u8> {
     base64.and_then(|base64| STANDARD.decode(base64).ok()).unwrap_or_else(|| text.as_bytes().to_vec())
 }
 
-/// The bytes of a path that a request gives in one of two ways.
+/// Returns the bytes of a path that a request gives as text or in base64.
 ///
 /// # Errors
-/// What is wrong with it, for people: both, neither, or no base64.
+/// Returns a message for people if both are given, neither is, or the base64 is not valid.
 pub fn given_path(field: &str, text: Option<&str>, base64: Option<&str>) -> Result<Vec<u8>, String> {
     match (text, base64) {
         (Some(text), None) => Ok(text.as_bytes().to_vec()),
@@ -143,31 +143,31 @@ pub fn given_path(field: &str, text: Option<&str>, base64: Option<&str>) -> Resu
     }
 }
 
-/// Whether something is there.
+/// Whether a file exists.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FileExists {
-    /// Whether.
+    /// Whether it exists.
     pub exists: bool,
-    /// What it is, links followed.
+    /// Its type, with links followed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub kind: Option<FileKind>,
 }
 
-/// A page of a list.
+/// A page of a directory list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FileList {
     /// The entries.
     pub entries: Vec<FileInfo>,
-    /// Give this as `after` for the next page; not there on the last.
+    /// Value of `after` for the next page; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub next: Option<String>,
-    /// So many directories below could not be read.
+    /// Number of directories that could not be read.
     pub unreadable: u64,
 }
 
-/// One line of a list that is streamed.
+/// One line of a streamed list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -176,209 +176,209 @@ pub enum FileListLine {
     Entry(FileInfo),
     /// The last line.
     End(FileListEnd),
-    /// The last line, if it went wrong in the middle.
+    /// The last line, if the list failed midway.
     Error(ErrorBody),
 }
 
-/// How a list that is streamed ended.
+/// End of a streamed list.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FileListEnd {
-    /// Give this as `after` to go on; not there if that was all.
+    /// Value of `after` to continue; absent if the list is complete.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub next: Option<String>,
-    /// So many directories below could not be read.
+    /// Number of directories that could not be read.
     pub unreadable: u64,
 }
 
-/// A file's content as text.
+/// Content of a file as text.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FileText {
     /// The file.
     pub file: FileInfo,
-    /// What was read of it.
+    /// The content.
     pub data: String,
-    /// How it is put into JSON.
+    /// Encoding of `data`.
     pub encoding: Encoding,
-    /// Bytes that are no UTF-8 were replaced.
+    /// Whether bytes that are not valid UTF-8 were replaced.
     pub replaced: bool,
 }
 
-/// Write a file whose content is in the request.
+/// Writes a file with the content in the request.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WriteFileRequest {
-    /// The file.
+    /// Path of the file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<String>,
-    /// The same exactly.
+    /// Exact path in base64.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
     /// The content.
     pub data: String,
-    /// How it is put into JSON.
+    /// Encoding of `data`.
     #[serde(default)]
     pub encoding: Encoding,
-    /// Permission bits, in octal. Else those that it has, or 0644.
+    /// Permission bits in octal; the file's current bits if not given, or 0644 for a new file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mode: Option<String>,
-    /// Make the directories above it that are missing.
+    /// Create missing parent directories.
     #[serde(default)]
     pub parents: bool,
-    /// Add to its end.
+    /// Append to the file.
     #[serde(default)]
     pub append: bool,
-    /// Only if it is not there.
+    /// Write only if the file does not exist.
     #[serde(default)]
     pub if_absent: bool,
-    /// Only if it is in the state with this tag.
+    /// Write only if the file has this etag.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub if_match: Option<String>,
-    /// The user to do it as.
+    /// User to write as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// A file was written.
+/// Result of a write.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WriteReceipt {
-    /// As it is now.
+    /// The file after the write.
     pub file: FileInfo,
-    /// It was not there before.
+    /// Whether the file is new.
     pub created: bool,
-    /// It was replaced in one step. If not, it was changed where it is: its directory may not be written, its owner not
-    /// be given, or something was added to its end.
+    /// Whether the file was replaced atomically. Otherwise it was changed in place, because its directory is not
+    /// writable, its owner cannot be preserved, or the write appended to it.
     pub atomic: bool,
 }
 
-/// Files were written.
+/// Result of an upload of several files.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct UploadReceipt {
-    /// Each of them.
+    /// The written files.
     pub files: Vec<WriteReceipt>,
 }
 
-/// Make a directory.
+/// Creates a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct MakeDirectoryRequest {
-    /// The directory.
+    /// Path of the directory.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<String>,
-    /// The same exactly.
+    /// Exact path in base64.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// Those above it too; and it is no error that it is there.
+    /// Create missing parent directories, too, and do not fail if the directory exists.
     #[serde(default)]
     pub parents: bool,
-    /// Its permission bits, in octal; else 0755.
+    /// Permission bits in octal (default 0755).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub mode: Option<String>,
-    /// The user to do it as.
+    /// User to create it as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// A directory was asked for.
+/// Result of creating a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct MakeDirectoryReceipt {
     /// The directory.
     pub file: FileInfo,
-    /// It was not there before.
+    /// Whether the directory is new.
     pub created: bool,
 }
 
-/// Rename, move or copy.
+/// Renames, moves or copies a file or directory.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct FromToRequest {
-    /// What.
+    /// Source path.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<String>,
-    /// The same exactly.
+    /// Exact source path in base64.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from_base64: Option<String>,
-    /// Its new name.
+    /// Destination path.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub to: Option<String>,
-    /// The same exactly.
+    /// Exact destination path in base64.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub to_base64: Option<String>,
-    /// Replace what is there; a copy merges directories.
+    /// Replace the destination if it exists; a copy merges directories.
     #[serde(default)]
     pub replace: bool,
-    /// Make the directories above the new name that are missing.
+    /// Create missing parent directories of the destination.
     #[serde(default)]
     pub parents: bool,
-    /// Directories with all that is in them; for a copy only.
+    /// Copy directories with their content; for copies only.
     #[serde(default)]
     pub recursive: bool,
-    /// The user to do it as.
+    /// User to do it as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// Set permission bits.
+/// Sets permission bits.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct ModeRequest {
-    /// What.
+    /// Path of the file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<String>,
-    /// The same exactly.
+    /// Exact path in base64.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// In octal: `0755`.
+    /// Permission bits in octal: `0755`.
     pub mode: String,
-    /// Of all that is in it, too.
+    /// Apply to everything in the directory, too.
     #[serde(default)]
     pub recursive: bool,
-    /// The user to do it as.
+    /// User to do it as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// Make a symbolic link.
+/// Creates a symbolic link.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SymlinkRequest {
-    /// Its name.
+    /// Path of the link.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<String>,
-    /// The same exactly.
+    /// Exact path in base64.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// Where it leads; taken as it is.
+    /// Target, stored unchanged.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target: Option<String>,
-    /// The same exactly.
+    /// Exact target in base64.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub target_base64: Option<String>,
-    /// Replace what is there, if it is no directory.
+    /// Replace an existing file, but not a directory.
     #[serde(default)]
     pub replace: bool,
-    /// Make the directories above it that are missing.
+    /// Create missing parent directories.
     #[serde(default)]
     pub parents: bool,
-    /// The user to do it as.
+    /// User to do it as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// So many things were done.
+/// Number of files that an operation changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct FileCount {
-    /// How many.
+    /// Number of files.
     pub count: u64,
 }
 
@@ -387,7 +387,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_path_is_told_exactly() {
+    fn path_keeps_its_exact_bytes() {
         assert_eq!(PathText::new(b"a b\n"), PathText { path: "a b\n".to_owned(), path_base64: None });
         let odd = PathText::new(b"a\xff");
         assert_eq!((odd.path.as_str(), odd.path_base64.as_deref()), ("a\u{fffd}", Some("Yf8=")));
@@ -395,7 +395,7 @@ mod tests {
     }
 
     #[test]
-    fn a_path_is_given_in_one_of_two_ways() {
+    fn path_is_given_as_text_or_base64() {
         assert_eq!(given_path("path", Some("a"), None), Ok(b"a".to_vec()));
         assert_eq!(given_path("path", None, Some("Yf8=")), Ok(b"a\xff".to_vec()));
         for (text, base64) in [(None, None), (Some("a"), Some("YQ==")), (None, Some("!"))] {

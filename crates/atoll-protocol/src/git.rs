@@ -1,21 +1,22 @@
-//! Git: what is asked of the sandbox's own, and what it says.
+//! Git: requests to the git installed in the sandbox, and its results.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
-use crate::file::{exact, told};
+use crate::file::{exact, text_and_base64};
 
-/// Who one is to a remote. Never printed, never kept.
+/// Credentials for a remote. Never logged, never stored.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitCredentials {
-    /// The only server that gets them: `https://host` or `https://host:port`. A clone's own if not given.
+    /// The only server that receives them: `https://host` or `https://host:port`. For a clone, the server of its URL
+    /// by default.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub server: Option<String>,
-    /// The name.
+    /// User name.
     pub username: String,
-    /// The password, or a token that stands for it.
+    /// Password or access token.
     pub password: String,
 }
 
@@ -25,291 +26,291 @@ impl std::fmt::Debug for GitCredentials {
     }
 }
 
-/// A repository to be fetched.
+/// Clones a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitCloneRequest {
-    /// Where it is: `https://…`, `http://…`, `file://…` or an absolute path inside.
+    /// URL of the repository: `https://…`, `http://…`, `file://…` or an absolute path inside the sandbox.
     pub url: String,
-    /// The directory that it becomes; else named like the repository, below `/workspace`.
+    /// Directory to clone into; by default named after the repository, below `/workspace`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<String>,
-    /// The branch or tag to check out; else the remote's own.
+    /// Branch or tag to check out; the remote's default branch if not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
-    /// Only so many commits back.
+    /// Number of commits of history to fetch; all if not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub depth: Option<u32>,
-    /// For the remote, if it asks.
+    /// Credentials for the remote, if it requires them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub credentials: Option<GitCredentials>,
-    /// Ends it after so long (ten minutes).
+    /// Time limit (default ten minutes).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_ms: Option<u64>,
-    /// The user to be.
+    /// User to run git as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// A repository that was fetched.
+/// Result of a clone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitCloned {
-    /// Where it is.
+    /// Directory of the repository.
     pub path: String,
-    /// The branch that is checked out.
+    /// The branch checked out.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
-    /// The commit that is checked out; none if the repository is empty.
+    /// The commit checked out; absent if the repository is empty.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub commit: Option<String>,
 }
 
-/// How far git is.
+/// Progress of a git operation.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitProgress {
-    /// What it does: `Receiving objects`.
+    /// Current phase: `Receiving objects`.
     pub phase: String,
-    /// How much of it is done.
+    /// Percentage done.
     pub percent: u8,
-    /// In pieces.
+    /// Number of items done.
     pub done: u64,
-    /// Of so many.
+    /// Total number of items.
     pub total: u64,
 }
 
-/// A repository to be looked at.
+/// Requests the status of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitStatusRequest {
-    /// The repository, or a directory in it; relative to `/workspace`.
+    /// Path of the repository, or of a directory in it; relative to `/workspace`.
     pub path: String,
-    /// What is ignored, too.
+    /// Include ignored files.
     #[serde(default)]
     pub ignored: bool,
-    /// The user to be.
+    /// User to run git as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// What is different about a path.
+/// How a path differs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum GitChange {
-    /// It is as it was.
+    /// It is unchanged.
     Unmodified,
-    /// Its content.
+    /// Its content changed.
     Modified,
-    /// Its kind: a file became a link.
+    /// Its type changed, such as from a file to a link.
     TypeChanged,
-    /// It is new.
+    /// It was added.
     Added,
-    /// It is gone.
+    /// It was deleted.
     Deleted,
-    /// It had another name.
+    /// It was renamed.
     Renamed,
-    /// It is a copy.
+    /// It was copied.
     Copied,
-    /// Both sides changed it.
+    /// It has a merge conflict.
     Unmerged,
-    /// Git does not know it.
+    /// Git does not track it.
     Untracked,
-    /// Git is told not to know it.
+    /// Git ignores it.
     Ignored,
 }
 
-/// One path that is different.
+/// One path that differs.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitStatusEntry {
-    /// The path, from the top of the repository.
+    /// Path relative to the root of the repository.
     pub path: String,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// Its name before, if it was renamed or copied.
+    /// Previous path, if it was renamed or copied.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<String>,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact previous path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from_base64: Option<String>,
-    /// How it will differ in the next commit.
+    /// Change in the index, compared with the last commit.
     pub staged: GitChange,
-    /// How the file differs from that.
+    /// Change in the working tree, compared with the index.
     pub worktree: GitChange,
 }
 
 impl GitStatusEntry {
-    /// Of these bytes.
+    /// Creates an entry from the bytes of its paths.
     pub fn new(path: &[u8], from: Option<&[u8]>, staged: GitChange, worktree: GitChange) -> Self {
-        let (path, path_base64) = told(path);
-        let (from, from_base64) = match from.map(told) {
+        let (path, path_base64) = text_and_base64(path);
+        let (from, from_base64) = match from.map(text_and_base64) {
             Some((text, base64)) => (Some(text), base64),
             None => (None, None),
         };
         Self { path, path_base64, from, from_base64, staged, worktree }
     }
 
-    /// Its path, exactly.
+    /// Returns the exact bytes of the path.
     pub fn path_bytes(&self) -> Vec<u8> {
         exact(&self.path, self.path_base64.as_deref())
     }
 }
 
-/// How a repository is.
+/// Status of a repository.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitStatus {
-    /// The branch; none if a commit is checked out.
+    /// The current branch; absent if HEAD is detached.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
-    /// The commit; none before the first.
+    /// The current commit; absent before the first commit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub commit: Option<String>,
-    /// The branch that it follows.
+    /// The upstream branch.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub upstream: Option<String>,
-    /// Commits that the upstream lacks.
+    /// Number of commits that the upstream lacks.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ahead: Option<u64>,
-    /// Commits that it lacks.
+    /// Number of upstream commits that the branch lacks.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub behind: Option<u64>,
-    /// What is different.
+    /// Paths that differ.
     pub entries: Vec<GitStatusEntry>,
 }
 
-/// What to compare.
+/// Requests a diff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitDiffRequest {
-    /// The repository, or a directory in it; relative to `/workspace`.
+    /// Path of the repository, or of a directory in it; relative to `/workspace`.
     pub path: String,
-    /// The next commit with the last; else the files with the next commit.
+    /// Compare the index with the last commit, instead of the working tree with the index.
     #[serde(default)]
     pub staged: bool,
-    /// This commit with the files, or with `to`.
+    /// Commit to compare with the working tree, or with `to`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<String>,
     /// The other commit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub to: Option<String>,
-    /// Only these paths.
+    /// Limit the diff to these paths.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub paths: Vec<String>,
-    /// So many lines around each change (3).
+    /// Number of context lines around each change (default 3).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub context: Option<u32>,
-    /// The user to be.
+    /// User to run git as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// What is different, as a patch.
+/// A diff.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitDiff {
-    /// The text; bytes that are no UTF-8 are replaced.
+    /// The patch; bytes that are not valid UTF-8 are replaced.
     pub diff: String,
-    /// There is more than is told: the middle is left out.
+    /// Whether the middle of the patch was left out because of its size.
     pub truncated: bool,
 }
 
-/// Who wrote a commit.
+/// Author of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitAuthor {
-    /// A name.
+    /// Name.
     pub name: String,
-    /// An address.
+    /// Email address.
     pub email: String,
 }
 
-/// A commit to be made.
+/// Creates a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitCommitRequest {
-    /// The repository, or a directory in it; relative to `/workspace`.
+    /// Path of the repository, or of a directory in it; relative to `/workspace`.
     pub path: String,
-    /// What it does.
+    /// Commit message.
     pub message: String,
-    /// Who made it; else as the repository is configured.
+    /// Author and committer; from the repository's configuration if not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub author: Option<GitAuthor>,
-    /// With every change, new files included.
+    /// Include every change, and new files.
     #[serde(default)]
     pub all: bool,
-    /// With the changes to these paths.
+    /// Include the changes to these paths.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub paths: Vec<String>,
-    /// Even if nothing is different.
+    /// Create the commit even if it changes nothing.
     #[serde(default)]
     pub allow_empty: bool,
-    /// The user to be.
+    /// User to run git as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// A commit that was made.
+/// Result of a commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitCommitted {
-    /// Its hash.
+    /// Hash of the commit.
     pub commit: String,
-    /// The branch that it is on.
+    /// Branch of the commit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
 }
 
-/// What to check out.
+/// Checks out a branch, tag or commit.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitCheckoutRequest {
-    /// The repository, or a directory in it; relative to `/workspace`.
+    /// Path of the repository, or of a directory in it; relative to `/workspace`.
     pub path: String,
-    /// A branch, a tag or a commit.
+    /// Branch, tag or commit to check out.
     pub target: String,
-    /// Make the branch.
+    /// Create the branch.
     #[serde(default)]
     pub create: bool,
-    /// Where a new branch begins.
+    /// Starting point of a new branch.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<String>,
-    /// The user to be.
+    /// User to run git as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// What is checked out.
+/// Result of a checkout.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitCheckedOut {
-    /// The branch; none if it is a commit.
+    /// The current branch; absent if HEAD is detached.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
-    /// The commit.
+    /// The current commit.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub commit: Option<String>,
 }
 
-/// Whose branches.
+/// Lists branches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitBranchesRequest {
-    /// The repository, or a directory in it; relative to `/workspace`.
+    /// Path of the repository, or of a directory in it; relative to `/workspace`.
     pub path: String,
-    /// Those of remotes, too.
+    /// Include remote-tracking branches.
     #[serde(default)]
     pub remotes: bool,
-    /// The user to be.
+    /// User to run git as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
@@ -318,42 +319,42 @@ pub struct GitBranchesRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitBranch {
-    /// Its name.
+    /// Name of the branch.
     pub name: String,
     /// Its last commit.
     pub commit: String,
-    /// It is checked out.
+    /// Whether it is checked out.
     pub current: bool,
-    /// The branch that it follows.
+    /// Its upstream branch.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub upstream: Option<String>,
 }
 
-/// Branches.
+/// A list of branches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitBranches {
-    /// By name.
+    /// Branches, sorted by name.
     pub branches: Vec<GitBranch>,
 }
 
-/// Which commits.
+/// Lists commits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitLogRequest {
-    /// The repository, or a directory in it; relative to `/workspace`.
+    /// Path of the repository, or of a directory in it; relative to `/workspace`.
     pub path: String,
-    /// From here back; else from what is checked out.
+    /// Commit to start from, going back in history; the current commit if not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<String>,
-    /// So many at most (50, at most 1000).
+    /// Maximum number of commits (default 50, at most 1000).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub limit: Option<u32>,
-    /// Only those that changed these paths.
+    /// Only commits that changed these paths.
     #[serde(skip_serializing_if = "Vec::is_empty", default)]
     pub paths: Vec<String>,
-    /// The user to be.
+    /// User to run git as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
@@ -362,109 +363,109 @@ pub struct GitLogRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitCommitInfo {
-    /// Its hash.
+    /// Hash of the commit.
     pub commit: String,
-    /// Those before it.
+    /// Hashes of its parents.
     pub parents: Vec<String>,
-    /// Who wrote it.
+    /// Author of the commit.
     pub author: GitAuthor,
-    /// When.
+    /// When it was authored.
     pub time: Timestamp,
     /// The first line of its message.
     pub subject: String,
-    /// The rest.
+    /// The rest of its message.
     pub body: String,
 }
 
-/// Commits.
+/// A list of commits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitLog {
-    /// Newest first.
+    /// Commits, newest first.
     pub commits: Vec<GitCommitInfo>,
 }
 
-/// What to fetch into a repository.
+/// Pulls from a remote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitPullRequest {
-    /// The repository, or a directory in it; relative to `/workspace`.
+    /// Path of the repository, or of a directory in it; relative to `/workspace`.
     pub path: String,
-    /// From where (`origin`).
+    /// Remote to pull from (default `origin`).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote: Option<String>,
-    /// Which branch; else the one that is followed.
+    /// Branch to pull; the upstream branch if not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
-    /// For the remote, if it asks.
+    /// Credentials for the remote, if it requires them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub credentials: Option<GitCredentials>,
-    /// Ends it after so long (ten minutes).
+    /// Time limit (default ten minutes).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_ms: Option<u64>,
-    /// The user to be.
+    /// User to run git as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// What was fetched.
+/// Result of a pull.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitPulled {
-    /// The commit that is checked out now.
+    /// The current commit, after the pull.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub commit: Option<String>,
-    /// It was another before.
+    /// Whether the pull changed it.
     pub updated: bool,
 }
 
-/// What to send.
+/// Pushes to a remote.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GitPushRequest {
-    /// The repository, or a directory in it; relative to `/workspace`.
+    /// Path of the repository, or of a directory in it; relative to `/workspace`.
     pub path: String,
-    /// To where (`origin`).
+    /// Remote to push to (default `origin`).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub remote: Option<String>,
-    /// Which branch; else the one that is checked out.
+    /// Branch to push; the current branch if not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub branch: Option<String>,
-    /// Follow it from now on.
+    /// Set the remote branch as upstream.
     #[serde(default)]
     pub set_upstream: bool,
-    /// Even if it replaces commits there, unless somebody else added some.
+    /// Replace commits on the remote, unless another client has pushed in the meantime.
     #[serde(default)]
     pub force: bool,
-    /// For the remote, if it asks.
+    /// Credentials for the remote, if it requires them.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub credentials: Option<GitCredentials>,
-    /// Ends it after so long (ten minutes).
+    /// Time limit (default ten minutes).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_ms: Option<u64>,
-    /// The user to be.
+    /// User to run git as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// A branch that was sent.
+/// One pushed ref.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitPushedRef {
-    /// Here.
+    /// Local ref.
     pub from: String,
-    /// There.
+    /// Remote ref.
     pub to: String,
-    /// What happened.
+    /// Summary of the update, as git prints it.
     pub summary: String,
 }
 
-/// What was sent.
+/// Result of a push.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GitPushed {
-    /// One each.
+    /// The pushed refs.
     pub refs: Vec<GitPushedRef>,
 }

@@ -1,8 +1,8 @@
-//! Names of things.
+//! Names and ids, and their rules.
 
 use serde::{Deserialize, Serialize};
 
-/// A name that breaks the rules.
+/// A name or id that does not follow its rule.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct InvalidId {
     what: &'static str,
@@ -12,7 +12,7 @@ pub struct InvalidId {
 
 impl std::fmt::Display for InvalidId {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` is no {}: {}", self.given.escape_debug(), self.what, self.rule)
+        write!(f, "`{}` is not a valid {}: {}", self.given.escape_debug(), self.what, self.rule)
     }
 }
 
@@ -28,14 +28,14 @@ macro_rules! name {
         pub struct $name(String);
 
         impl $name {
-            /// Checks the rules.
+            /// Checks the rule and creates the value.
             pub fn new(text: impl Into<String>) -> Result<Self, InvalidId> {
                 let given = text.into();
                 let check: fn(&str) -> bool = $check;
                 if check(&given) { Ok(Self(given)) } else { Err(InvalidId { what: $what, rule: $rule, given }) }
             }
 
-            /// The text.
+            /// Returns the text.
             pub fn as_str(&self) -> &str {
                 &self.0
             }
@@ -63,10 +63,10 @@ macro_rules! name {
 }
 
 name!(
-    /// Names a sandbox; also its host name, and part of preview URLs, hence a DNS label.
+    /// Name of a sandbox. It is also the sandbox's host name and part of preview URLs, so it is a DNS label.
     SandboxName,
     "sandbox name",
-    "1 to 63 of a-z, 0-9 and -, not at either end",
+    "1 to 63 characters of a-z, 0-9 and -, without - at either end",
     |text| {
         let inner = |byte: u8| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-';
         (1..=63).contains(&text.len())
@@ -77,35 +77,35 @@ name!(
 );
 
 name!(
-    /// Names a command within its sandbox.
+    /// Id of a command within its sandbox.
     ProcessId,
     "process id",
-    "1 to 64 of letters, digits and . _ - : starting with a letter or digit, and not `kill`",
-    // The path of a process of that name would be the one by which all are killed.
+    "1 to 64 letters, digits and . _ - : starting with a letter or digit, and not `kill`",
+    // `/processes/kill` is the route that kills all processes.
     |text| is_word(text) && text != "kill"
 );
 
 name!(
-    /// Names a session within its sandbox.
+    /// Id of a session within its sandbox.
     SessionId,
     "session id",
-    "1 to 64 of letters, digits and . _ - : starting with a letter or digit",
+    "1 to 64 letters, digits and . _ - : starting with a letter or digit",
     is_word
 );
 
 name!(
-    /// Names a terminal within its sandbox.
+    /// Id of a terminal within its sandbox.
     TerminalId,
     "terminal id",
-    "1 to 64 of letters, digits and . _ - : starting with a letter or digit",
+    "1 to 64 letters, digits and . _ - : starting with a letter or digit",
     is_word
 );
 
 name!(
-    /// Names a watch within its sandbox.
+    /// Id of a watch within its sandbox.
     WatchId,
     "watch id",
-    "1 to 64 of letters, digits and . _ - : starting with a letter or digit",
+    "1 to 64 letters, digits and . _ - : starting with a letter or digit",
     is_word
 );
 
@@ -119,7 +119,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_follow_their_rules() {
+    fn ids_follow_their_rules() {
         for good in ["a", "box-1", "0", &"x".repeat(63)] {
             assert!(SandboxName::new(good).is_ok(), "{good}");
         }
@@ -131,6 +131,9 @@ mod tests {
         }
         assert!(ProcessId::new("kill").is_err() && SessionId::new("kill").is_ok() && ProcessId::new("kill2").is_ok());
         let error = SandboxName::new("A\n").unwrap_err().to_string();
-        assert_eq!(error, "`A\\n` is no sandbox name: 1 to 63 of a-z, 0-9 and -, not at either end");
+        assert_eq!(
+            error,
+            "`A\\n` is not a valid sandbox name: 1 to 63 characters of a-z, 0-9 and -, without - at either end"
+        );
     }
 }

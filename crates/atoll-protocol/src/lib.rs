@@ -1,8 +1,8 @@
-//! The words of Atoll: ids, signals, end records, output events, error codes.
+//! Types of Atoll's API: ids, signals, end records, output events, error codes, requests and responses.
 //!
-//! Plain data with serde. No I/O, no clock, no async runtime: every other crate may depend on this one, it depends
-//! on none of them. New fields are optional, new kinds are new variants; nothing is `untagged` or `flatten`ed, so a
-//! message always says what it is.
+//! Plain data with serde. No I/O, no clock, no async runtime: every other crate may depend on this one, and it depends
+//! on none of them. New fields are optional, and new kinds are new variants. Nothing is `untagged` or `flatten`ed, so
+//! a message always says what it is.
 
 mod advice;
 mod archive;

@@ -1,4 +1,4 @@
-//! Sandboxes as a server of many keeps them: asked for, listed, changed, and what became of them.
+//! Sandboxes of a server: creating, listing and changing them.
 
 use std::collections::BTreeMap;
 
@@ -11,46 +11,47 @@ use crate::{Isolation, NetworkPolicy, SandboxInfo, SandboxLimits, SandboxName, S
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum StopReason {
-    /// Somebody asked for it.
+    /// A client stopped it.
     Asked,
-    /// Nobody used it for as long as its `sleep_after` says.
+    /// It was not used for the time in `sleep_after_ms`.
     Idle,
-    /// The machine or the agent died.
+    /// The host or the agent died.
     HostLost,
 }
 
-/// Get or create a sandbox. What is left out takes its default if the sandbox is made, and may be anything if it exists.
+/// Gets or creates a sandbox. Omitted options take their defaults in a new sandbox, and match any value of an existing
+/// one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct CreateSandbox {
-    /// Its name; made up if not given.
+    /// Name of the sandbox; generated if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<SandboxName>,
-    /// How strongly it is walled off.
+    /// Isolation of the sandbox.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub isolation: Option<Isolation>,
-    /// What it may use.
+    /// Resource limits.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub limits: Option<SandboxLimits>,
-    /// Variables of every command.
+    /// Environment variables of every command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub env: Option<BTreeMap<String, String>>,
-    /// For finding it again.
+    /// Labels to find it by.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub labels: Option<BTreeMap<String, String>>,
-    /// What it may reach at first; nothing if not given.
+    /// Initial egress policy; no network access if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkPolicy>,
-    /// Stop it when nobody used it for so long. 0: never.
+    /// Stop the sandbox after this time without use. 0 means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep_after_ms: Option<u64>,
-    /// Never stop it for want of use, whatever `sleep_after_ms` says.
+    /// Never stop the sandbox for lack of use, regardless of `sleep_after_ms`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_alive: Option<bool>,
 }
 
-/// Change what can be changed while it lives. What is left out stays.
+/// Changes options of an existing sandbox. Omitted options stay as they are.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
@@ -58,10 +59,10 @@ pub struct PatchSandbox {
     /// Labels to set; `null` removes one.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, Option<String>>,
-    /// Stop it when nobody used it for so long. 0: never.
+    /// Stop the sandbox after this time without use. 0 means never.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub sleep_after_ms: Option<u64>,
-    /// Never stop it for want of use.
+    /// Never stop the sandbox for lack of use.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_alive: Option<bool>,
 }
@@ -70,37 +71,37 @@ pub struct PatchSandbox {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SandboxRecord {
-    /// Its name.
+    /// Name of the sandbox.
     pub name: SandboxName,
-    /// Where in its life it is.
+    /// Current state.
     pub state: SandboxState,
-    /// Why it is stopped, if it is and that is known.
+    /// Why it is stopped, if it is stopped and the reason is known.
     pub stop_reason: Option<StopReason>,
-    /// How strongly it is walled off.
+    /// Isolation of the sandbox.
     pub isolation: Isolation,
-    /// What it may use.
+    /// Resource limits.
     pub limits: SandboxLimits,
-    /// For finding it again.
+    /// Labels to find it by.
     pub labels: BTreeMap<String, String>,
-    /// It is stopped when nobody used it for so long.
+    /// The sandbox is stopped after this time without use.
     pub sleep_after_ms: Option<u64>,
-    /// It is never stopped for want of use.
+    /// Whether the sandbox is never stopped for lack of use.
     pub keep_alive: bool,
-    /// When it was first made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last used.
     pub last_used_at: Timestamp,
-    /// What its agent says, if it was asked.
+    /// State reported by its agent, if the request included it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub live: Option<SandboxInfo>,
 }
 
-/// Some sandboxes, by name.
+/// A page of sandboxes, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SandboxList {
-    /// These.
+    /// The sandboxes.
     pub sandboxes: Vec<SandboxRecord>,
-    /// Give this as `after` for those behind them; `null` if there are none.
+    /// Value of `after` for the next page; `null` on the last page.
     pub next: Option<SandboxName>,
 }

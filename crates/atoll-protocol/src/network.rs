@@ -1,4 +1,4 @@
-//! The way out of a sandbox: what it may reach, what became of it when it tried, and what it may use without seeing it.
+//! Egress: policies, events and secrets.
 
 use std::collections::BTreeMap;
 
@@ -6,80 +6,80 @@ use serde::{Deserialize, Serialize};
 
 use crate::{ProcessId, Timestamp};
 
-/// What a sandbox may reach. Nothing else is reachable, and a list that is empty allows nothing.
+/// Egress policy: what a sandbox may reach. Everything else is denied, so an empty list denies everything.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct NetworkPolicy {
-    /// What is allowed.
+    /// The rules that allow access.
     pub allow: Vec<EgressRule>,
-    /// Addresses of names that are not asked of anybody. They are subject to the rules like any other address.
+    /// Fixed addresses of names, which are not looked up. The rules apply to them as to any other address.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub hosts: BTreeMap<String, Vec<String>>,
-    /// The name server to ask, `ADDRESS:PORT`; that of the machine if not given.
+    /// Name server to use, `ADDRESS:PORT`; the host's if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub resolver: Option<String>,
-    /// Certificates (PEM) that servers are believed by, beside those that the machine believes, where TLS ends at Atoll.
+    /// CA certificates (PEM) to trust for inspected TLS, besides those that the host trusts.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trust: Option<String>,
 }
 
-/// Something that may be reached. Exactly one of `set`, `domain` and `cidr` is given.
+/// A destination that the sandbox may reach. Exactly one of `set`, `domain` and `cidr` is required.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct EgressRule {
-    /// A set of names that belong together.
+    /// A predefined set of names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub set: Option<RuleSet>,
-    /// A name, or `*.` and a name for every name below it. Of names with other letters, the `xn--` form.
+    /// A name, or `*.` and a name for all its subdomains. Use the `xn--` form for internationalized names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub domain: Option<String>,
-    /// An address or a block of them. It is also what opens private addresses, for names too.
+    /// An address or a block of addresses. Only such a rule allows private addresses, also for names.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cidr: Option<String>,
-    /// Ports (`443`) and ranges of them (`8000-8999`). A domain without any means 80 and 443; a block must name them.
+    /// Ports (`443`) and port ranges (`8000-8999`). The default for a domain is 80 and 443; a block requires them.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ports: Option<Vec<String>>,
-    /// What may be spoken. A domain without any means `http` and `tls`, a block means `tcp`.
+    /// Protocols to allow. The default for a domain is `http` and `tls`, for a block `tcp`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub protocols: Option<Vec<EgressProtocol>>,
-    /// TLS ends at Atoll, so that each request is seen to be for this name, and begins there anew.
+    /// Terminate TLS in Atoll, so that Atoll can check that each request is for this name.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub inspect: bool,
 }
 
-/// What is spoken on a connection.
+/// Protocol of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum EgressProtocol {
-    /// HTTP/1 in the clear. The host of every request is checked.
+    /// Plain HTTP/1. Atoll checks the host of every request.
     Http,
-    /// TLS. The name that it begins with is checked.
+    /// TLS. Atoll checks the server name (SNI).
     Tls,
-    /// Anything. What is said is not looked at.
+    /// Any TCP. Atoll does not inspect the content.
     Tcp,
 }
 
-/// Names that belong together, to start from.
+/// Predefined sets of names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum RuleSet {
-    /// Python packages.
+    /// PyPI: Python packages.
     Pypi,
-    /// Node packages.
+    /// npm: Node packages.
     Npm,
-    /// Rust crates, and the toolchain.
+    /// crates.io and the Rust toolchain.
     Crates,
     /// Debian packages.
     Debian,
-    /// Repositories, releases and the API of GitHub, by HTTPS.
+    /// GitHub over HTTPS: repositories, releases and the API.
     Github,
 }
 
-/// Why a connection or a question was refused.
+/// Why a connection or a DNS query was denied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -88,182 +88,182 @@ pub enum DenialReason {
     NoRule,
     /// A rule allows the name or address, but not this port.
     PortNotAllowed,
-    /// A rule allows the name and port, but not what is spoken.
+    /// A rule allows the name and port, but not this protocol.
     ProtocolNotAllowed,
-    /// The rules of the sandbox allow it, those of the command do not.
+    /// The sandbox's rules allow it, but the command's rules do not.
     CommandNotAllowed,
-    /// The address is private, of the machine itself, or otherwise special, and no rule names it.
+    /// The address is private, of the host, or otherwise special, and no rule names it.
     AddressNotPublic,
-    /// An address without a name: only a rule for addresses could allow it.
+    /// The connection is to an address without a name, and only a `cidr` rule could allow it.
     NoName,
-    /// What stands where a name belongs is none.
+    /// The name is not a valid host name.
     BadName,
     /// The connection was opened to one name and is used for another.
     NameMismatch,
-    /// The name that is meant is hidden (encrypted client hello).
+    /// The server name is encrypted (encrypted client hello).
     HiddenName,
-    /// What is spoken does not follow its own rules, so that two readers could take it for two things.
+    /// The request or handshake is malformed or ambiguous.
     Malformed,
-    /// A question for something other than addresses.
+    /// The DNS query is not for an address.
     QueryType,
-    /// More different names below a wildcard, or longer ones, than a program has use for.
+    /// Too many different names, or too long ones, below a wildcard.
     QueryLimit,
     /// The name has no address.
     NoAddress,
-    /// The other side could not be reached.
+    /// The destination could not be reached.
     Unreachable,
-    /// Its certificate is not to be trusted.
+    /// The destination's certificate is not trusted.
     Untrusted,
-    /// Only TCP goes out.
+    /// The packet is UDP; only TCP is supported.
     UdpNotAllowed,
-    /// There are as many connections as there may be.
+    /// The sandbox has reached its limit of connections.
     TooMany,
-    /// The rules were changed and no longer allow it.
+    /// The policy changed and no longer allows it.
     PolicyChanged,
 }
 
-/// Something that a command was refused.
+/// A connection or DNS query that a command was denied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Denial {
-    /// When it was first refused.
+    /// When it was first denied.
     pub at: Timestamp,
-    /// Why.
+    /// Why it was denied.
     pub reason: DenialReason,
-    /// The name that was meant, if one was.
+    /// The requested name, if there was one.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host: Option<String>,
-    /// The address that was meant, if it says more than the name.
+    /// The requested address, if it adds to the name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub address: Option<String>,
-    /// The port. Of a question to a name server there is none.
+    /// The port; absent for DNS queries.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub port: Option<u16>,
-    /// How often the same was refused.
+    /// How often it was denied.
     pub count: u64,
 }
 
-/// What happened on the way out.
+/// Kind of an egress event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum EgressEventKind {
-    /// A connection was allowed and stands.
+    /// A connection was allowed and opened.
     Opened,
-    /// It is over.
+    /// A connection was closed.
     Closed,
-    /// A connection was refused.
+    /// A connection was denied.
     Denied,
-    /// A name was told.
+    /// A DNS query was answered.
     Resolved,
-    /// A name was not told.
+    /// A DNS query was denied.
     NameDenied,
-    /// The rules were changed.
+    /// The policy was changed.
     PolicyChanged,
 }
 
-/// One thing that happened on the way out. What does not apply is left out.
+/// One egress event. Fields that do not apply are absent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EgressEvent {
-    /// Its number; the next one has the next.
+    /// Number of the event; consecutive.
     pub cursor: u64,
-    /// When.
+    /// When it happened.
     pub at: Timestamp,
-    /// What.
+    /// Kind of the event.
     pub kind: EgressEventKind,
-    /// Which connection: the same in `opened` and `closed`.
+    /// Id of the connection: the same in `opened` and `closed`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub flow: Option<u64>,
-    /// The command that did it, if that is known.
+    /// The command that opened the connection, if known.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub command: Option<ProcessId>,
-    /// The name that was meant.
+    /// The requested name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub host: Option<String>,
-    /// The address outside.
+    /// The destination's address.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub address: Option<String>,
-    /// The port outside.
+    /// The destination's port.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub port: Option<u16>,
-    /// What is spoken.
+    /// Protocol of the connection.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub protocol: Option<EgressProtocol>,
     /// The rule that allowed it, as text.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub rule: Option<String>,
-    /// Why not.
+    /// Why it was denied.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub reason: Option<DenialReason>,
-    /// Bytes that went out.
+    /// Bytes sent.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bytes_out: Option<u64>,
-    /// Bytes that came in.
+    /// Bytes received.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub bytes_in: Option<u64>,
-    /// How long it stood.
+    /// How long the connection was open.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub duration_ms: Option<u64>,
-    /// In how many requests a secret was put in.
+    /// Number of requests in which a secret was inserted.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub secrets_used: Option<u64>,
 }
 
-/// Some events, by cursor.
+/// A page of egress events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EgressEventPage {
-    /// These.
+    /// The events.
     pub events: Vec<EgressEvent>,
-    /// Give this as `since` for those behind them.
+    /// Value of `since` for the next page.
     pub next_cursor: u64,
-    /// So many that were asked for are forgotten.
+    /// Number of requested events that are no longer retained.
     pub lost: u64,
 }
 
-/// What has gone out so far.
+/// Totals of a sandbox's egress.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct EgressTotals {
-    /// Connections that were allowed.
+    /// Number of connections allowed.
     pub connections: u64,
-    /// Of these, those that stand now.
+    /// Number of connections that are open now.
     pub open: u64,
-    /// Connections that were refused.
+    /// Number of connections denied.
     pub denied: u64,
-    /// Names that were told.
+    /// Number of DNS queries answered.
     pub names: u64,
-    /// Names that were not told.
+    /// Number of DNS queries denied.
     pub names_denied: u64,
-    /// Bytes that went out.
+    /// Bytes sent.
     pub bytes_out: u64,
-    /// Bytes that came in.
+    /// Bytes received.
     pub bytes_in: u64,
 }
 
-/// The way out of a sandbox.
+/// Network state of a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct NetworkInfo {
-    /// What may be reached.
+    /// The current policy.
     pub policy: NetworkPolicy,
-    /// Whether there is a way out at all: there is none before the first rule.
+    /// Whether egress is open; it opens with the first rule.
     pub open: bool,
-    /// What has gone out so far.
+    /// Totals so far.
     pub totals: EgressTotals,
 }
 
-/// A secret that commands may use and not see. Its name is the name of a variable, which holds a stand-in for it.
+/// A secret that commands can use but not read. An environment variable of the same name holds a placeholder.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PutSecret {
-    /// The secret itself. It is never told again.
+    /// The secret itself. The API never returns it.
     pub value: String,
-    /// Names of the only servers that get it, by HTTPS: `NAME`, or `NAME:PORT` for another port than 443.
+    /// The only servers that receive it, over HTTPS: `NAME`, or `NAME:PORT` for a port other than 443.
     pub hosts: Vec<String>,
-    /// Headers of requests in which the stand-in is replaced (`authorization`).
+    /// Request headers in which the placeholder is replaced (default `authorization`).
     #[serde(default = "authorization")]
     pub headers: Vec<String>,
 }
@@ -283,21 +283,21 @@ impl std::fmt::Debug for PutSecret {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SecretInfo {
-    /// The variable that holds its stand-in.
+    /// Environment variable that holds the placeholder.
     pub name: String,
-    /// What commands see instead.
+    /// The placeholder.
     pub placeholder: String,
-    /// The servers that get it.
+    /// The servers that receive the secret.
     pub hosts: Vec<String>,
-    /// The headers in which it is put.
+    /// The headers in which the placeholder is replaced.
     pub headers: Vec<String>,
 }
 
-/// The secrets of a sandbox, by name.
+/// The secrets of a sandbox, sorted by name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SecretList {
-    /// These.
+    /// The secrets.
     pub secrets: Vec<SecretInfo>,
 }
 
@@ -306,13 +306,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_secret_is_not_in_what_is_printed_for_debugging() {
+    fn put_secret_debug_hides_the_value() {
         let secret = PutSecret { value: "hunter2".to_owned(), hosts: vec!["a.test".to_owned()], headers: Vec::new() };
         assert!(!format!("{secret:?}").contains("hunter2"));
     }
 
     #[test]
-    fn a_rule_says_only_what_was_said() {
+    fn egress_rule_serializes_only_set_fields() {
         let rule = EgressRule { domain: Some("a.test".to_owned()), ..EgressRule::default() };
         assert_eq!(serde_json::to_string(&rule).unwrap(), r#"{"domain":"a.test"}"#);
         assert!(serde_json::from_str::<EgressRule>(r#"{"domain":"a.test","port":1}"#).is_err());

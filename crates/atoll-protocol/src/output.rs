@@ -1,4 +1,4 @@
-//! Output: events of the log, and what an answer carries of it.
+//! Output of commands: log events, and the part that a response contains.
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EndRecord, ProcessId, Timestamp};
 
-/// Which of a command's two outputs.
+/// One of a command's two output streams.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -17,20 +17,20 @@ pub enum Stream {
     Stderr,
 }
 
-/// How bytes are put into JSON.
+/// Encoding of bytes in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Encoding {
-    /// As text; bytes that are not UTF-8 are replaced, and the answer says so.
+    /// Text; bytes that are not valid UTF-8 are replaced, and `replaced` is set.
     #[default]
     Utf8,
-    /// Exact.
+    /// Base64, which is exact.
     Base64,
 }
 
 impl Encoding {
-    /// Encodes; `true` if bytes had to be replaced.
+    /// Encodes bytes. Returns `true` if some had to be replaced.
     pub fn encode(self, bytes: &[u8]) -> (String, bool) {
         match self {
             Self::Base64 => (STANDARD.encode(bytes), false),
@@ -41,7 +41,7 @@ impl Encoding {
         }
     }
 
-    /// The bytes again. `None` for text that is no base64.
+    /// Decodes the bytes. Returns `None` if the text is not valid base64.
     pub fn decode(self, text: &str) -> Option<Vec<u8>> {
         match self {
             Self::Base64 => STANDARD.decode(text).ok(),
@@ -50,92 +50,92 @@ impl Encoding {
     }
 }
 
-/// A piece of the ordered log over both streams.
+/// A piece of the log, which orders both streams.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OutputEvent {
     /// Position of its first byte in the log.
     pub cursor: u64,
-    /// Position behind its last byte: where to go on.
+    /// Position after its last byte, to continue from.
     pub next_cursor: u64,
-    /// Which output.
+    /// Output stream.
     pub stream: Stream,
-    /// The bytes, encoded.
+    /// The bytes, encoded as `encoding` says.
     pub data: String,
-    /// How.
+    /// Encoding of `data`.
     pub encoding: Encoding,
-    /// Whether bytes that are no UTF-8 were replaced.
+    /// Whether bytes that are not valid UTF-8 were replaced.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub replaced: bool,
-    /// When they were read.
+    /// When the bytes were read.
     pub time: Timestamp,
 }
 
-/// Output that can no longer be read: the log had to drop it.
+/// Output that the log has dropped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Gap {
     /// First position that cannot be read.
     pub from: u64,
-    /// First position after it that can.
+    /// First position after it that can be read.
     pub to: u64,
 }
 
-/// A range of the log.
+/// A page of the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OutputPage {
-    /// The output in the range, in order.
+    /// Output on this page, in order.
     pub events: Vec<OutputEvent>,
-    /// What is missing from it.
+    /// Output missing from this page.
     pub gaps: Vec<Gap>,
-    /// Where the next page begins.
+    /// Position of the next page.
     pub next_cursor: u64,
-    /// Nothing will ever come after this page.
+    /// Whether the log is complete: no output follows this page.
     pub closed: bool,
 }
 
-/// The main process is over, and everything that it printed was told.
+/// The main process has ended, and all of its output was sent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct OutputEnd {
     /// How it ended.
     pub end: EndRecord,
-    /// Position behind the last byte that was told.
+    /// Position after the last byte sent.
     pub cursor: u64,
 }
 
-/// One whole output of a command as an answer carries it.
+/// One output stream of a command, as a response contains it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Capture {
-    /// Everything, or the head if something was left out.
+    /// The whole output, or its head if it was truncated.
     pub data: String,
-    /// How `data` and the tail are encoded.
+    /// Encoding of `data` and of the tail.
     pub encoding: Encoding,
-    /// Whether bytes that are no UTF-8 were replaced.
+    /// Whether bytes that are not valid UTF-8 were replaced.
     pub replaced: bool,
-    /// How many bytes of the output are kept, the omitted ones included.
+    /// Number of bytes retained, including the omitted ones.
     pub bytes: u64,
-    /// Set if the answer does not hold all bytes.
+    /// Set if the response does not contain all bytes.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub truncated: Option<Truncation>,
 }
 
-/// What an answer leaves out of an output.
+/// The part of an output that a response omits.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Truncation {
-    /// Bytes between head and tail.
+    /// Number of bytes omitted between head and tail.
     pub omitted_bytes: u64,
-    /// The last bytes.
+    /// The tail of the output.
     pub tail: String,
-    /// Where in the log the omitted bytes begin.
+    /// Position of the omitted bytes in the log.
     pub cursor: u64,
 }
 
 impl Capture {
-    /// Puts kept bytes into an answer; `omitted` bytes are missing between them, from `cursor` on.
+    /// Creates a capture from head and tail; `omitted` bytes are missing between them, from `cursor` on.
     pub fn new(encoding: Encoding, head: &[u8], tail: &[u8], omitted: u64, cursor: Option<u64>) -> Self {
         let (data, head_replaced) = encoding.encode(head);
         let (tail_text, tail_replaced) = encoding.encode(tail);
@@ -151,11 +151,11 @@ impl Capture {
     }
 }
 
-/// What `exec` answers.
+/// Result of `exec`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ExecResult {
-    /// Its id, under which its log can be read and its survivors killed.
+    /// Id of the command, to read its log and kill its background processes.
     pub id: ProcessId,
     /// How it ended.
     pub end: EndRecord,
@@ -163,9 +163,9 @@ pub struct ExecResult {
     pub stdout: Capture,
     /// Standard error.
     pub stderr: Capture,
-    /// Position behind the last byte of the log when it ended.
+    /// Position after the last byte of the log when the command ended.
     pub cursor: u64,
-    /// The session's shell could not be saved when the command was ended: it was replaced by one that holds the
+    /// Whether the session's shell did not survive the end of the command and was replaced by one restored from the
     /// session's last snapshot.
     #[serde(skip_serializing_if = "std::ops::Not::not", default)]
     pub session_reset: bool,

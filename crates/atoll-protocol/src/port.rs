@@ -1,74 +1,75 @@
-//! Ports inside a sandbox: which are listened on, and how they are seen from outside.
+//! Ports inside a sandbox: listening ports, and previews of them.
 
 use serde::{Deserialize, Serialize};
 
 use crate::{ProcessId, Timestamp};
 
-/// A port inside on which something listens.
+/// A listening port inside a sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PortInfo {
-    /// Its number.
+    /// Port number.
     pub port: u16,
-    /// Addresses inside that it is bound to: `127.0.0.1`, `::`.
+    /// Addresses that it is bound to: `127.0.0.1`, `::`.
     pub addresses: Vec<String>,
-    /// Pid, inside, of a process that listens; absent if that cannot be known.
+    /// Pid inside the sandbox of a listening process; absent if unknown.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub pid: Option<u32>,
-    /// How that process was started.
+    /// Command line of that process.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub command: Option<String>,
-    /// The process of this API that it belongs to, if it does.
+    /// Id of the API process that it belongs to, if any.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub process: Option<ProcessId>,
 }
 
-/// Every port inside on which something listens, lowest first.
+/// The listening ports of a sandbox, lowest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PortList {
-    /// These.
+    /// The ports.
     pub ports: Vec<PortInfo>,
 }
 
-/// A port on which nothing listens any more.
+/// A port that no longer listens.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PortClosed {
-    /// Its number.
+    /// Port number.
     pub port: u16,
 }
 
-/// Who may see a preview.
+/// Who may open a preview.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum Visibility {
-    /// Whoever knows its URL.
+    /// Anyone who knows its URL.
     #[default]
     Public,
-    /// Of those, who also has a token of this server for the sandbox, or a link that was signed by it.
+    /// Anyone who knows its URL and has a token for the sandbox or a signed link.
     Private,
 }
 
-/// Expose a port. What is left out stays as it is, or takes its default if the port is not exposed yet.
+/// Exposes a port. Omitted options stay as they are, or take their defaults if the port is not exposed yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ExposePort {
-    /// What it is, for people.
+    /// Display name.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
-    /// The secret part of its URL: 1 to 32 of `a-z`, `0-9` and `_`. Made up if not given; short ones can be guessed.
+    /// Secret part of the URL: 1 to 32 characters of `a-z`, `0-9` and `_`. Generated if not given; short ones can be
+    /// guessed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub token: Option<String>,
-    /// Who may see it (`public`).
+    /// Who may open the preview (default `public`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub visibility: Option<Visibility>,
-    /// Whether a request starts a sandbox that sleeps (no).
+    /// Whether a request wakes a stopped sandbox (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub wake: Option<bool>,
-    /// Whether the program inside gets paths of the path form whole, `/preview/…` included (no).
+    /// Whether the program inside receives the full path of a path URL, including `/preview/…` (default false).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub keep_prefix: Option<bool>,
 }
@@ -77,25 +78,25 @@ pub struct ExposePort {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Preview {
-    /// The port inside.
+    /// Port inside the sandbox.
     pub port: u16,
-    /// What it is, for people.
+    /// Display name.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub name: Option<String>,
-    /// The secret part of its URLs.
+    /// Secret part of its URLs.
     pub token: String,
-    /// Who may see it.
+    /// Who may open the preview.
     pub visibility: Visibility,
-    /// Whether a request starts a sandbox that sleeps.
+    /// Whether a request wakes a stopped sandbox.
     pub wake: bool,
-    /// Whether the program inside gets paths of the path form whole.
+    /// Whether the program inside receives the full path of a path URL.
     pub keep_prefix: bool,
-    /// Since when.
+    /// When the port was exposed.
     pub created_at: Timestamp,
-    /// Where it is, with a host name of its own. Absent if this server listens nowhere for previews.
+    /// URL with a host name of its own. Absent if the server has no preview listener.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub url: Option<String>,
-    /// Where it is for clients that cannot resolve that name: below a path of a host that all previews share.
+    /// URL with a path on a shared host name, for clients that cannot resolve the host name of `url`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_url: Option<String>,
 }
@@ -104,28 +105,28 @@ pub struct Preview {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PreviewList {
-    /// These.
+    /// The previews.
     pub previews: Vec<Preview>,
 }
 
-/// Sign a link to a private preview.
+/// Requests a signed link to a private preview.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct LinkRequest {
-    /// For how long it is good, and what it lets in (an hour; at most 30 days).
+    /// How long the link, and access through it, is valid (default one hour, at most 30 days).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_in_ms: Option<u64>,
 }
 
-/// A link that lets in whoever has it, for a while.
+/// A link that grants access to a private preview until it expires.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct PreviewLink {
-    /// With a host name of its own.
+    /// URL with a host name of its own.
     pub url: String,
-    /// Below a path of a host that all previews share.
+    /// URL with a path on a shared host name.
     pub path_url: String,
-    /// Until then.
+    /// When the link expires.
     pub expires_at: Timestamp,
 }

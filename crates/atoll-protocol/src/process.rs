@@ -1,4 +1,4 @@
-//! Processes as the API shows them.
+//! Processes.
 
 use std::collections::BTreeMap;
 
@@ -6,18 +6,18 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EndRecord, ProcessId, SessionId, Timestamp};
 
-/// Where in its life a process is.
+/// State of a process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum ProcessState {
-    /// Being started, or waiting to be started again.
+    /// Starting, or waiting to be restarted.
     Starting,
-    /// Its main process runs.
+    /// The main process runs.
     Running,
-    /// Its main process is over, but something it started is still alive.
+    /// The main process has ended, but background processes that it started are alive.
     Lingering,
-    /// Nothing of it is left.
+    /// All of its processes have ended.
     Ended,
 }
 
@@ -25,58 +25,58 @@ pub enum ProcessState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ProcessInfo {
-    /// Its id.
+    /// Id of the process.
     pub id: ProcessId,
-    /// Where in its life it is.
+    /// Current state.
     pub state: ProcessState,
-    /// Pid of its main process inside the sandbox, while there is one.
+    /// Pid of its main process inside the sandbox, while it runs.
     pub pid: Option<u32>,
-    /// What was asked for: the shell string, or the arguments joined for reading.
+    /// The command line, or the arguments joined for display.
     pub command: String,
     /// Labels given at start.
     pub labels: BTreeMap<String, String>,
-    /// The session that it runs in or was started from.
+    /// Session that it runs in or was started from.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub session: Option<SessionId>,
-    /// When it was (last) started.
+    /// When it was last started.
     pub started_at: Timestamp,
     /// How its main process ended, if it has.
     pub end: Option<EndRecord>,
-    /// How often it was started again by its restart policy.
+    /// Number of restarts by its restart policy.
     pub restarts: u32,
     /// Whether it is ready, if it has a readiness condition.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub ready: Option<bool>,
-    /// Bytes on standard output so far.
+    /// Number of bytes on standard output so far.
     pub stdout_bytes: u64,
-    /// Bytes on standard error so far.
+    /// Number of bytes on standard error so far.
     pub stderr_bytes: u64,
-    /// Position behind the last byte of its log.
+    /// Position after the last byte of its log.
     pub cursor: u64,
 }
 
-/// What a kill did.
+/// Result of a kill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct KillReceipt {
-    /// Processes that were sent a signal.
+    /// Number of processes that received a signal.
     pub signalled: u64,
-    /// Processes of the tree that are still alive.
+    /// Number of processes of the tree that are still alive.
     pub survivors: u64,
 }
 
-/// Processes, oldest first.
+/// A list of processes, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ProcessList {
-    /// All that were asked for.
+    /// The processes.
     pub processes: Vec<ProcessInfo>,
 }
 
-/// What a write to standard input did.
+/// Result of a write to standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct StdinReceipt {
-    /// The offset to go on from.
+    /// Offset for the next write.
     pub next_offset: u64,
 }

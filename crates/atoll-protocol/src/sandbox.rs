@@ -1,4 +1,4 @@
-//! Sandboxes: what one should be, and what one is.
+//! Sandboxes: their options and their state.
 
 use std::collections::BTreeMap;
 
@@ -6,88 +6,88 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EgressTotals, NetworkPolicy, SandboxName, Timestamp};
 
-/// How strongly commands are walled off.
+/// Isolation of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Isolation {
-    /// Own processes, files, network and users. If the host cannot do it, creation fails.
+    /// Own processes, files, network and users. Creation fails if the host does not support it.
     #[default]
     Namespaces,
-    /// None at all: commands run on the host as it is.
+    /// None: commands run directly on the host.
     None,
 }
 
-/// What a sandbox may use. What is not set is not limited.
+/// Resource limits of a sandbox. Unset means unlimited.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SandboxLimits {
-    /// Bytes of memory, page cache included.
+    /// Memory in bytes, including page cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// Processes and threads.
+    /// Number of processes and threads.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pids: Option<u64>,
-    /// Thousandths of a core.
+    /// CPU time, in thousandths of a core.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cpu_millis: Option<u64>,
-    /// Open files of each process.
+    /// Number of open files of each process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub open_files: Option<u64>,
 }
 
-/// How a sandbox should be.
+/// Options of a new sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SandboxSpec {
-    /// Its name; made up if not given.
+    /// Name of the sandbox; generated if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub name: Option<SandboxName>,
-    /// How strongly it is walled off.
+    /// Isolation of the sandbox.
     pub isolation: Isolation,
-    /// What it may use.
+    /// Resource limits.
     pub limits: SandboxLimits,
-    /// Variables of every command.
+    /// Environment variables of every command.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, String>,
-    /// For finding it again.
+    /// Labels to find it by.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// What it may reach; nothing if not given.
+    /// Egress policy; no network access if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<NetworkPolicy>,
 }
 
-/// What a sandbox uses now. What is not counted here is `null`.
+/// Current resource usage of a sandbox. Unavailable counters are `null`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SandboxUsage {
-    /// Bytes of memory in use, page cache included.
+    /// Memory in use in bytes, including page cache.
     pub memory_bytes: Option<u64>,
-    /// The most there ever was.
+    /// Peak memory use in bytes.
     pub memory_peak_bytes: Option<u64>,
-    /// Processes and threads.
+    /// Number of processes and threads.
     pub pids: Option<u64>,
-    /// Processor time used so far, in microseconds.
+    /// CPU time used so far, in microseconds.
     pub cpu_usec: Option<u64>,
 }
 
-/// How a sandbox is.
+/// State of a sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SandboxState {
-    /// Being made or started.
+    /// Being created or started.
     Creating,
-    /// Commands can be run.
+    /// Ready to run commands.
     Running,
-    /// Frozen, with everything alive.
+    /// Frozen, with all processes alive.
     Paused,
-    /// Its processes are gone, its files are kept. The next use starts it again. Only a server of many has such.
+    /// Its processes have ended and its files remain. The next use starts it again. Only a server reports this state.
     Stopped,
-    /// Its first process was killed from outside. Nothing runs any more; what was printed can still be read.
+    /// Its init process was killed from outside. No commands can run; existing output can still be read.
     Lost,
 }
 
@@ -95,34 +95,34 @@ pub enum SandboxState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SandboxInfo {
-    /// Its name.
+    /// Name of the sandbox.
     pub name: SandboxName,
-    /// How it is.
+    /// Current state.
     pub state: SandboxState,
-    /// How strongly it is walled off.
+    /// Isolation of the sandbox.
     pub isolation: Isolation,
-    /// Why commands are not walled off from the agent, where that was wished for and could not be had. Only an agent that is
-    /// the entrypoint of a container goes on then: the container is the wall.
+    /// Why commands are not isolated from the agent, if isolation was requested but unavailable. Only an agent that is
+    /// the entrypoint of a container continues in this case, because the container isolates it.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_isolated: Option<String>,
-    /// What it may use.
+    /// Resource limits.
     pub limits: SandboxLimits,
-    /// For finding it again.
+    /// Labels to find it by.
     pub labels: BTreeMap<String, String>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// Processes that are not over.
+    /// Number of processes that have not ended.
     pub processes: u64,
-    /// Terminals whose program is not over.
+    /// Number of terminals whose program has not ended.
     pub terminals: u64,
-    /// Sessions whose shell is alive, idle ones too.
+    /// Number of sessions whose shell is alive, including idle ones.
     #[serde(default)]
     pub sessions: u64,
-    /// What it uses now.
+    /// Current resource usage.
     pub usage: SandboxUsage,
-    /// What has gone out of it; `null` if there is no way out.
+    /// Egress totals; `null` if the sandbox has no network access.
     #[serde(default)]
     pub egress: Option<EgressTotals>,
-    /// Of the server that answers.
+    /// Version of the server.
     pub version: String,
 }

@@ -1,20 +1,21 @@
-//! A terminal's screen as the API shows it.
+//! A terminal's screen.
 
 use serde::{Deserialize, Serialize};
 
 use crate::WindowSize;
 
-/// What is on a terminal's screen.
+/// Content of a terminal's screen.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ScreenInfo {
-    /// How large it is.
+    /// Size of the screen.
     pub size: WindowSize,
-    /// Its text without colours: a line per row, without the spaces at its end.
+    /// Text without colours: one line per row, without trailing spaces.
     pub text: String,
-    /// What draws it on an empty terminal of the same size, with colours, cursor and input modes.
+    /// Escape sequences that draw the screen on an empty terminal of the same size, with colours, cursor and input
+    /// modes.
     pub formatted: String,
-    /// What takes a terminal on which it was drawn back to normal.
+    /// Escape sequences that reset a terminal after `formatted` was drawn on it.
     pub reset: String,
     /// Row of the text cursor, from 0.
     pub cursor_row: u16,
@@ -22,10 +23,10 @@ pub struct ScreenInfo {
     pub cursor_col: u16,
     /// Whether the text cursor is hidden.
     pub cursor_hidden: bool,
-    /// Whether it is the second screen, on which programs such as editors draw.
+    /// Whether this is the alternate screen, which programs such as editors use.
     pub alternate: bool,
-    /// The position in the output at which this was on the screen: attach there to go on.
+    /// Position in the output at which the screen had this content: attach there to continue.
     pub cursor: u64,
-    /// Whether every byte before that was seen. Else something drawn long ago may be missing.
+    /// Whether all output before that position was processed. Otherwise old content may be missing.
     pub whole: bool,
 }

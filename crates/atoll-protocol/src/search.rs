@@ -1,305 +1,305 @@
-//! Searching in files, and finding them by name.
+//! Searching file contents and file names.
 
 use serde::{Deserialize, Serialize};
 
 use crate::ErrorBody;
 
-/// How the text of a pattern is read.
+/// How a pattern is interpreted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SearchSyntax {
-    /// As a regular expression, within a line.
+    /// Regular expression, matched within lines.
     #[default]
     Regex,
-    /// As a regular expression that may match across lines.
+    /// Regular expression that can match across lines.
     Multiline,
-    /// The same, and `.` matches the end of a line, too.
+    /// Like `multiline`, and `.` matches line ends, too.
     MultilineDotAll,
-    /// As it is.
+    /// Plain text.
     Fixed,
 }
 
-/// Whether capital letters matter.
+/// Whether case matters.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SearchCase {
-    /// They do.
+    /// Case matters.
     #[default]
     Sensitive,
-    /// They do not.
+    /// Case does not matter.
     Insensitive,
-    /// Only if the pattern has one.
+    /// Case matters only if the pattern has an upper-case letter.
     Smart,
 }
 
-/// What to do with files that hold a NUL byte.
+/// How to search files that contain NUL bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SearchBinary {
-    /// A file is searched up to its first NUL.
+    /// Search each file up to its first NUL.
     #[default]
     Skip,
-    /// It is told that such a file matches, without its bytes.
+    /// Report that a binary file matches, without its content.
     Report,
-    /// They are searched like text.
+    /// Search them like text.
     Text,
 }
 
-/// How much is told of a file.
+/// How much detail to return for each file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SearchDetail {
-    /// Every line that matches, and its neighbours.
+    /// Matching lines and their context.
     #[default]
     Lines,
-    /// Only that it matches.
+    /// Only the names of matching files.
     Files,
-    /// How many lines of it match.
+    /// The number of matching lines of each file.
     Counts,
 }
 
-/// Search the files below a directory.
+/// Searches the files below a directory.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct SearchRequest {
-    /// The directory, or a file.
+    /// Directory or file to search.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<String>,
-    /// The same exactly.
+    /// Exact path in base64.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// What to look for.
+    /// Pattern to search for.
     pub pattern: String,
-    /// How it is read.
+    /// How the pattern is interpreted.
     #[serde(default)]
     pub syntax: SearchSyntax,
-    /// Whether capital letters matter.
+    /// Whether case matters.
     #[serde(default)]
     pub case: SearchCase,
-    /// Only whole words.
+    /// Match only whole words.
     #[serde(default)]
     pub words: bool,
-    /// Globs that a file must match, if there is any. Without a slash: names at any depth.
+    /// Globs of files to search; all files if empty. A glob without a slash matches names at any depth.
     #[serde(default)]
     pub include: Vec<String>,
-    /// Globs of what is left out.
+    /// Globs of files to leave out.
     #[serde(default)]
     pub exclude: Vec<String>,
-    /// Names that begin with a dot, too.
+    /// Search hidden files, too: names that begin with a dot.
     #[serde(default)]
     pub hidden: bool,
-    /// What `.gitignore` and `.ignore` name, too.
+    /// Search files that `.gitignore` and `.ignore` exclude, too.
     #[serde(default)]
     pub ignored: bool,
-    /// Files that are not text.
+    /// How to search binary files.
     #[serde(default)]
     pub binary: SearchBinary,
-    /// How much is told.
+    /// How much detail to return.
     #[serde(default)]
     pub detail: SearchDetail,
-    /// Lines told before each match.
+    /// Number of context lines before each match.
     #[serde(default)]
     pub before: u32,
-    /// Lines told after each match.
+    /// Number of context lines after each match.
     #[serde(default)]
     pub after: u32,
-    /// How many levels; all if not given.
+    /// Maximum depth; unlimited if not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub depth: Option<u32>,
-    /// In the order of names: the same each time, and slower.
+    /// Sort results by path, which makes them reproducible and the search slower.
     #[serde(default)]
     pub sorted: bool,
-    /// Matches in all (10000).
+    /// Maximum number of matches (default 10000).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_matches: Option<u64>,
-    /// Matches in one file.
+    /// Maximum number of matches per file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_matches_per_file: Option<u64>,
-    /// Bytes that are told (16 MiB).
+    /// Maximum number of bytes to return (default 16 MiB).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_bytes: Option<u64>,
-    /// How long it may take (60 s).
+    /// Time limit (default 60 s).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_ms: Option<u64>,
-    /// The user to search as.
+    /// User to search as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// What a told line is.
+/// Role of a returned line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SearchRole {
-    /// It matches.
+    /// The line matches.
     Match,
-    /// It stands before a match.
+    /// Context before a match.
     Before,
-    /// It stands after a match.
+    /// Context after a match.
     After,
 }
 
-/// A part of a line, in bytes.
+/// A range of bytes within a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SearchSpan {
-    /// Its first byte.
+    /// Offset of the first byte.
     pub start: u64,
-    /// The byte behind it.
+    /// Offset after the last byte.
     pub end: u64,
 }
 
-/// A line that was found.
+/// A line that matches, or its context.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SearchMatch {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// Counted from one.
+    /// Line number, from 1.
     pub line: u64,
-    /// Where in the file its first byte is.
+    /// Offset of the line's first byte in the file.
     pub offset: u64,
-    /// The line, with its end; for a match across lines all of them.
+    /// The line with its line end; for a match across lines, all of its lines.
     pub text: String,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact text in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub text_base64: Option<String>,
-    /// Where in its bytes the matches are.
+    /// Byte ranges of the matches within the line.
     pub spans: Vec<SearchSpan>,
-    /// Whether it matches.
+    /// Whether the line matches or is context.
     pub role: SearchRole,
-    /// Bytes of a long line that are not told, before and behind.
+    /// Number of bytes cut from the start of a long line.
     #[serde(default)]
     pub cut_before: u64,
-    /// The same behind.
+    /// Number of bytes cut from the end of a long line.
     #[serde(default)]
     pub cut_after: u64,
 }
 
-/// A file in which something was found.
+/// A file that matches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SearchFile {
-    /// The file.
+    /// Path of the file.
     pub path: String,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// How many lines of it match; not known of a file that is not text.
+    /// Number of matching lines; absent for a binary file.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub matches: Option<u64>,
 }
 
-/// Why there may be more than was told.
+/// Why the results may be incomplete.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SearchTruncated {
-    /// So many matches were asked for.
+    /// The limit of matches was reached.
     Matches,
-    /// So many bytes.
+    /// The limit of bytes was reached.
     Bytes,
-    /// It took as long as it may.
+    /// The time limit was reached.
     Time,
-    /// It was called off.
+    /// The search was cancelled.
     Cancelled,
 }
 
-/// What a search came to.
+/// Summary of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SearchSummary {
-    /// Files that were searched.
+    /// Number of files searched.
     pub files: u64,
-    /// Files in which something was found.
+    /// Number of files that match.
     pub files_matched: u64,
-    /// Matches that were told.
+    /// Number of matches returned.
     pub matches: u64,
-    /// Bytes of files that were read.
+    /// Number of bytes read.
     pub bytes_read: u64,
-    /// Why there may be more.
+    /// Why the results may be incomplete.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub truncated: Option<SearchTruncated>,
-    /// Files and directories that could not be searched.
+    /// Number of files and directories that could not be searched.
     pub troubles: u64,
-    /// The first of them, for people.
+    /// The first errors, as messages for people.
     pub first_troubles: Vec<String>,
 }
 
-/// One line of a search that is streamed.
+/// One line of a streamed search.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum SearchLine {
-    /// A line of a file.
+    /// A matching line, or its context.
     Match(SearchMatch),
-    /// A file, if only files or counts were asked for.
+    /// A matching file, if `detail` is `files` or `counts`.
     File(SearchFile),
-    /// A file that matches and is not text.
+    /// A binary file that matches.
     Binary(SearchFile),
     /// The last line.
     End(SearchSummary),
-    /// The last line, if it went wrong in the middle.
+    /// The last line, if the search failed midway.
     Error(ErrorBody),
 }
 
-/// A whole search.
+/// Result of a search.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SearchAnswer {
-    /// Lines of files.
+    /// Matching lines and their context.
     pub matches: Vec<SearchMatch>,
-    /// Files, if only files or counts were asked for; and those that match and are not text.
+    /// Matching files, if `detail` is `files` or `counts`, and binary files that match.
     pub files: Vec<SearchFile>,
-    /// What it came to.
+    /// Summary of the search.
     pub summary: SearchSummary,
 }
 
-/// Find names below a directory.
+/// Finds files below a directory by name.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct GlobRequest {
-    /// The directory.
+    /// Directory to search.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path: Option<String>,
-    /// The same exactly.
+    /// Exact path in base64.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// Patterns over the path below the directory: `*` and `?` stay within a name, `**` does not.
+    /// Globs for the path below the directory: `*` and `?` match within a name, `**` across directories.
     pub patterns: Vec<String>,
-    /// Globs of what is left out.
+    /// Globs of files to leave out.
     #[serde(default)]
     pub exclude: Vec<String>,
-    /// Names that begin with a dot, too.
+    /// Include hidden files: names that begin with a dot.
     #[serde(default)]
     pub hidden: bool,
-    /// What `.gitignore` and `.ignore` name, too.
+    /// Include files that `.gitignore` and `.ignore` exclude.
     #[serde(default)]
     pub ignored: bool,
-    /// How many levels; all if not given.
+    /// Maximum depth; unlimited if not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub depth: Option<u32>,
-    /// Names in all (10000).
+    /// Maximum number of results (default 10000).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub max_matches: Option<u64>,
-    /// How long it may take (60 s).
+    /// Time limit (default 60 s).
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_ms: Option<u64>,
-    /// The user to look as.
+    /// User to search as.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub user: Option<String>,
 }
 
-/// What a name that was found stands for.
+/// Type of a file that was found.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
@@ -314,28 +314,28 @@ pub enum GlobKind {
     Other,
 }
 
-/// A name that was found.
+/// A file that was found.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GlobEntry {
-    /// Its path.
+    /// Path of the file.
     pub path: String,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// What it is.
+    /// Type of the file.
     pub kind: GlobKind,
 }
 
-/// Names that were found, in order.
+/// The files that were found, sorted by path.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct GlobAnswer {
-    /// The names.
+    /// The files.
     pub entries: Vec<GlobEntry>,
-    /// Why there may be more.
+    /// Why the results may be incomplete.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub truncated: Option<SearchTruncated>,
-    /// Directories that could not be read.
+    /// Number of directories that could not be read.
     pub troubles: u64,
 }

@@ -1,4 +1,4 @@
-//! Sessions as the API shows them, and asking for them.
+//! Sessions: persistent shells.
 
 use std::collections::BTreeMap;
 
@@ -6,16 +6,16 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EndRecord, ProcessId, SessionId, Timestamp};
 
-/// What a session is doing.
+/// State of a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum SessionState {
-    /// Its shell waits for a command.
+    /// The shell waits for a command.
     Ready,
-    /// Its shell runs a command.
+    /// The shell runs a command.
     Busy,
-    /// Its shell has ended.
+    /// The shell has ended.
     Dead,
 }
 
@@ -23,76 +23,76 @@ pub enum SessionState {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SessionInfo {
-    /// Its id.
+    /// Id of the session.
     pub id: SessionId,
-    /// What it is doing.
+    /// Current state.
     pub state: SessionState,
-    /// Where its shell is, as of its last command.
+    /// Working directory of the shell, as of its last command.
     pub cwd: String,
-    /// The command that runs.
+    /// Id of the running command.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub running: Option<ProcessId>,
-    /// Commands that wait.
+    /// Number of queued commands.
     pub queued: u64,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// When a command last began or ended.
+    /// When a command last started or ended.
     pub used_at: Timestamp,
-    /// How its shell ended, if it has.
+    /// How the shell ended, if it has.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub end: Option<EndRecord>,
-    /// How often its shell had to be replaced.
+    /// How often the shell had to be replaced.
     pub resets: u32,
-    /// What the session has lost: what the shell said when it was brought to a snapshot, or that it is no longer where it
-    /// was before a command with a directory of its own.
+    /// State that the session has lost: errors of the shell while it was restored from a snapshot, or that it did not
+    /// return to its directory after a command with its own `cwd`.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub not_restored: Option<String>,
 }
 
-/// Sessions, oldest first.
+/// A list of sessions, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SessionList {
-    /// All that there are.
+    /// The sessions.
     pub sessions: Vec<SessionInfo>,
 }
 
-/// Asks for a session.
+/// Creates a session.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct SessionRequest {
-    /// Its id; made up if not given.
+    /// Id of the session; generated if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<SessionId>,
-    /// Where its shell starts; relative ones are below the default.
+    /// Initial working directory of the shell; relative paths are below the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Changes to the default environment; `null` unsets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, Option<String>>,
-    /// User inside, for the whole session: a name, a number, or either with `:group`.
+    /// User inside the sandbox, for the whole session: a name or an id, optionally with `:group`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Ends each of its commands after so long, unless the command says otherwise.
+    /// Default time limit of its commands.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// `set -o` options that are on from the beginning, such as `pipefail`.
+    /// `set -o` options to enable at the start, such as `pipefail`.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub options: Vec<String>,
 }
 
-/// Asks for a new session that holds what another one does.
+/// Creates a copy of a session, with the state of its shell.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct ForkRequest {
-    /// The id of the new one; made up if not given.
+    /// Id of the new session; generated if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<SessionId>,
 }
 
-/// What a dead session is started from.
+/// What a dead session is restarted from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
@@ -100,31 +100,31 @@ pub enum RestartFrom {
     /// Its last snapshot.
     #[default]
     Snapshot,
-    /// Nothing: as it was first made.
+    /// Nothing: the session starts as it was first created.
     Nothing,
 }
 
-/// Asks for a dead session to be brought back.
+/// Restarts a dead session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct RestartRequest {
-    /// From what.
+    /// What to restart it from.
     pub from: RestartFrom,
 }
 
-/// What an interrupt did.
+/// Result of an interrupt.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct InterruptReceipt {
-    /// Whether something ran that could be interrupted.
+    /// Whether a command was running and was interrupted.
     pub interrupted: bool,
 }
 
-/// What a cancellation did.
+/// Result of a cancellation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct CancelReceipt {
-    /// Whether it was taken out of the queue; if not, it has begun already.
+    /// Whether the command was removed from the queue. If not, it had already started.
     pub cancelled: bool,
 }

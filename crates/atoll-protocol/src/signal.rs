@@ -9,19 +9,19 @@ use serde::{Deserialize, Serialize};
 #[serde(try_from = "String", into = "String")]
 pub struct Signal(i32);
 
-/// Neither a known name nor a number from 1 to 64.
+/// Text that is neither a known signal name nor a number from 1 to 64.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct UnknownSignal(String);
 
 impl std::fmt::Display for UnknownSignal {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "`{}` is no signal: give a name (TERM, SIGINT) or a number from 1 to 64", self.0.escape_debug())
+        write!(f, "`{}` is not a signal: give a name (TERM, SIGINT) or a number from 1 to 64", self.0.escape_debug())
     }
 }
 
 impl std::error::Error for UnknownSignal {}
 
-/// Linux numbers, the same on x86-64 and arm64. The position is the number less one.
+/// Names of the Linux signals, the same on x86-64 and arm64. Signal N is at index N-1.
 const NAMES: [&str; 31] = [
     "HUP", "INT", "QUIT", "ILL", "TRAP", "ABRT", "BUS", "FPE", "KILL", "USR1", "SEGV", "USR2", "PIPE", "ALRM", "TERM",
     "STKFLT", "CHLD", "CONT", "STOP", "TSTP", "TTIN", "TTOU", "URG", "XCPU", "XFSZ", "VTALRM", "PROF", "WINCH", "IO",
@@ -29,25 +29,25 @@ const NAMES: [&str; 31] = [
 ];
 
 impl Signal {
-    /// Hang up: the terminal is gone.
+    /// Hangup: the terminal was closed.
     pub const HUP: Self = Self(1);
-    /// Interrupt, as Ctrl-C sends it.
+    /// Interrupt, as sent by Ctrl-C.
     pub const INT: Self = Self(2);
     /// Kill, which cannot be caught.
     pub const KILL: Self = Self(9);
-    /// Terminate: the polite request.
+    /// Terminate: a request to exit.
     pub const TERM: Self = Self(15);
     /// Continue after a stop.
     pub const CONT: Self = Self(18);
     /// Stop, which cannot be caught.
     pub const STOP: Self = Self(19);
 
-    /// By number.
+    /// Returns the signal with this number.
     pub fn from_number(number: i32) -> Option<Self> {
         (1..=64).contains(&number).then_some(Self(number))
     }
 
-    /// The number.
+    /// Returns the number.
     pub fn number(self) -> i32 {
         self.0
     }
@@ -99,7 +99,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn every_number_survives_its_name() {
+    fn signal_name_round_trips_for_every_number() {
         for number in 1..=64 {
             let signal = Signal::from_number(number).unwrap();
             assert_eq!(signal.to_string().parse(), Ok(signal));
@@ -107,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn names_are_read_in_the_usual_spellings() {
+    fn signal_names_are_parsed_in_the_usual_spellings() {
         for text in ["TERM", "SIGTERM", "sigterm", "15"] {
             assert_eq!(text.parse(), Ok(Signal::TERM));
         }

@@ -1,6 +1,6 @@
-//! What a session's shell holds, as the API shows it.
+//! Snapshots: the state of a session's shell.
 //!
-//! A shell's texts are bytes. Each is told as text if it is one, else exactly in base64, and says which.
+//! Shell texts are bytes. Each one is given as text if it is valid UTF-8, otherwise in base64, and says which.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -8,50 +8,50 @@ use serde::{Deserialize, Serialize};
 
 use crate::Encoding;
 
-/// A text that may be no UTF-8.
+/// Bytes, as text if they are valid UTF-8.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ExactText {
-    /// The text itself, or its bytes in base64.
+    /// The text, or its bytes in base64.
     pub data: String,
-    /// Which of them.
+    /// Encoding of `data`.
     pub encoding: Encoding,
 }
 
 impl ExactText {
-    /// As text if it can be.
+    /// Encodes bytes, as text if possible.
     pub fn new(bytes: &[u8]) -> Self {
         let encoding = if str::from_utf8(bytes).is_ok() { Encoding::Utf8 } else { Encoding::Base64 };
         let (data, _) = encoding.encode(bytes);
         Self { data, encoding }
     }
 
-    /// The bytes again. `None` if they were not encoded as it says.
+    /// Decodes the bytes. Returns `None` if `data` does not match its encoding.
     pub fn bytes(&self) -> Option<Vec<u8>> {
         self.encoding.decode(&self.data)
     }
 }
 
-/// A variable.
+/// A shell variable.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ShellVariable {
-    /// Its name.
+    /// Name of the variable.
     pub name: String,
     /// Letters of `declare`: `a` array, `A` associative, `i` integer, `r` read-only, `x` exported and so on.
     pub attributes: String,
-    /// Its value, if it is set and no array.
+    /// Value of the variable, if it is set and not an array.
     pub value: Option<ExactText>,
-    /// What follows the `=` of its declaration, quoted for a shell; `null` if it is declared but not set. An array is
-    /// told by this alone: `([0]="a" [1]="b")`.
+    /// The part after the `=` of its declaration, quoted for a shell; `null` if it is declared but not set. Arrays
+    /// have only this: `([0]="a" [1]="b")`.
     pub assignment: Option<ExactText>,
 }
 
-/// A function.
+/// A shell function.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ShellFunction {
-    /// Its name.
+    /// Name of the function.
     pub name: ExactText,
     /// Letters of `declare -f`: `r`, `t`, `x`.
     pub attributes: String,
@@ -59,23 +59,23 @@ pub struct ShellFunction {
     pub text: ExactText,
 }
 
-/// An alias.
+/// A shell alias.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ShellAlias {
-    /// Its name.
+    /// Name of the alias.
     pub name: ExactText,
-    /// What it stands for.
+    /// Its expansion.
     pub value: ExactText,
 }
 
-/// A trap.
+/// A shell trap.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ShellTrap {
     /// The signal, or `EXIT`, `DEBUG`, `ERR`, `RETURN`.
     pub on: String,
-    /// What is run then; empty if it is ignored.
+    /// Command to run; empty if the signal is ignored.
     pub action: ExactText,
 }
 
@@ -83,41 +83,41 @@ pub struct ShellTrap {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct ResourceLimit {
-    /// Its name, as in `RLIMIT_NOFILE`: `nofile`.
+    /// Name as in `RLIMIT_NOFILE`: `nofile`.
     pub resource: String,
-    /// What holds now; `null` is unlimited.
+    /// Soft limit; `null` is unlimited.
     pub soft: Option<u64>,
-    /// How far it may be raised; `null` is unlimited.
+    /// Hard limit; `null` is unlimited.
     pub hard: Option<u64>,
 }
 
-/// What there is in the shell that cannot be carried into another one.
+/// State of the shell that a snapshot cannot restore.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct NotCarriedInfo {
-    /// Open descriptors beyond the standard three.
+    /// Open file descriptors other than the standard three.
     pub descriptors: Vec<u32>,
-    /// Whether it has background jobs.
+    /// Whether the shell has background jobs.
     pub jobs: bool,
 }
 
-/// Everything that a session remembers.
+/// Everything that a session's snapshot contains.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct SnapshotInfo {
-    /// Where it is.
+    /// Working directory.
     pub cwd: ExactText,
-    /// The exported variables, as programs get them.
+    /// Exported variables, as programs receive them.
     pub env: BTreeMap<String, ExactText>,
-    /// All variables, but for those that bash computes or keeps for itself.
+    /// All variables, except those that bash computes or reserves.
     pub variables: Vec<ShellVariable>,
     /// Functions.
     pub functions: Vec<ShellFunction>,
     /// Aliases.
     pub aliases: Vec<ShellAlias>,
-    /// `set -o` options that are on.
+    /// Enabled `set -o` options.
     pub options: BTreeSet<String>,
-    /// `shopt` options that are on.
+    /// Enabled `shopt` options.
     pub shell_options: BTreeSet<String>,
     /// Traps.
     pub traps: Vec<ShellTrap>,
@@ -127,7 +127,7 @@ pub struct SnapshotInfo {
     pub limits: Vec<ResourceLimit>,
     /// Positional parameters.
     pub positional: Vec<ExactText>,
-    /// What there was besides.
+    /// State that the snapshot cannot restore.
     pub not_carried: NotCarriedInfo,
 }
 
@@ -136,7 +136,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_is_text_and_the_rest_is_exact() {
+    fn exact_text_is_utf8_or_base64() {
         let text = ExactText::new("é".as_bytes());
         assert_eq!((text.data.as_str(), text.encoding), ("é", Encoding::Utf8));
         let bytes = ExactText::new(b"\xff\x00");

@@ -1,6 +1,5 @@
-//! What a server and an agent that it started ahead of its time say to each other, a line of JSON each: orders on the
-//! agent's standard input, answers on its standard output. An agent whose input ends before it serves ends too, and
-//! leaves nothing.
+//! Messages between a server and a pre-warmed agent, one line of JSON each: orders on the agent's standard input,
+//! answers on its standard output. If its input closes before it serves, the agent exits and cleans up.
 
 use std::path::PathBuf;
 
@@ -8,47 +7,48 @@ use serde::{Deserialize, Serialize};
 
 use crate::SandboxSpec;
 
-/// From the server.
+/// An order from the server.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SpareOrder {
-    /// Get ready. Answered with [`SparePrepared`].
+    /// Prepare a sandbox. Answered with [`SparePrepared`].
     Prepare {
-        /// Make all of a plain sandbox but its name, with its files here. It may be moved before it is served.
+        /// Create everything of a default sandbox except its name, with its files in this directory. The directory may
+        /// be moved before the sandbox is served.
         storage: Option<PathBuf>,
     },
-    /// Make the sandbox, or finish the one that was prepared, and serve it. Answered with [`AgentReady`], or with what
-    /// went wrong. Comes once, and is the last.
+    /// Create the sandbox, or finish the prepared one, and serve it. Answered with [`AgentReady`] or an error. Sent
+    /// once, as the last order.
     Serve {
-        /// What it should be.
+        /// Options of the sandbox.
         spec: Box<SandboxSpec>,
-        /// The sandbox's directory: the agent's socket, its log, and the sandbox's files are in it.
+        /// Directory of the sandbox, which contains the agent's socket, its log, and the sandbox's files.
         dir: PathBuf,
-        /// Finish what was prepared: its files are in the directory now.
+        /// Finish the prepared sandbox: its files are in the directory now.
         prepared: bool,
     },
 }
 
-/// From an agent that waits for its sandbox.
+/// Answer of an agent that waits for its sandbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct SparePrepared {
-    /// Whether there is what was asked for; if not, it can serve all the same.
+    /// Whether the sandbox was prepared; if not, the agent can still serve one.
     pub prepared: bool,
 }
 
-/// From an agent that serves.
+/// Answer of an agent that serves its sandbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct AgentReady {
-    /// Always.
+    /// Always true.
     pub ready: bool,
-    /// The sandbox's name.
+    /// Name of the sandbox.
     pub name: String,
-    /// The agent's own pid.
+    /// Pid of the agent.
     pub pid: u32,
-    /// Where it listens for its own user.
+    /// Unix socket on which it listens for its own user.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub socket: Option<PathBuf>,
-    /// Where it listens for those who know the token.
+    /// TCP address on which it listens for clients with a token.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tcp: Option<std::net::SocketAddr>,
 }

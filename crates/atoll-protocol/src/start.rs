@@ -1,4 +1,4 @@
-//! Asking for a process: a command with a life of its own.
+//! Starting processes: commands that run independently of the client.
 
 use std::collections::BTreeMap;
 
@@ -6,113 +6,113 @@ use serde::{Deserialize, Serialize};
 
 use crate::{Background, EgressRule, LogCondition, PortCondition, ProcessId};
 
-/// Where a process's standard input comes from.
+/// Source of a process's standard input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum StdinMode {
-    /// Nowhere: a read ends at once.
+    /// Closed: a read returns end of file.
     #[default]
     Closed,
-    /// A pipe that is written to later.
+    /// A pipe, which clients write to later.
     Pipe,
 }
 
-/// What happens when a process ends by itself with a failure.
+/// What happens when a process fails by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum RestartPolicy {
-    /// Nothing.
+    /// It is not restarted.
     #[default]
     Never,
-    /// It is started again.
+    /// It is restarted.
     OnFailure {
-        /// At most so often (10).
+        /// Maximum number of restarts (default 10).
         #[serde(skip_serializing_if = "Option::is_none", default)]
         max: Option<u32>,
-        /// Pause before the first restart; doubles with each (100).
+        /// Delay before the first restart; doubles with each restart (default 100).
         #[serde(skip_serializing_if = "Option::is_none", default)]
         backoff_ms: Option<u64>,
-        /// Longest pause (10000).
+        /// Maximum delay (default 10000).
         #[serde(skip_serializing_if = "Option::is_none", default)]
         backoff_max_ms: Option<u64>,
     },
 }
 
-/// When a process counts as ready.
+/// When a process is ready.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum ReadyCondition {
-    /// When it has printed this.
+    /// When its output matches.
     Log(LogCondition),
-    /// When this port answers.
+    /// When this port accepts connections.
     Port(PortCondition),
 }
 
-/// Asks for a process. Exactly one of `command` and `argv` is given.
+/// Starts a process. Exactly one of `command` and `argv` is required.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct StartRequest {
-    /// A shell string, run by bash, or by sh where there is no bash.
+    /// Shell command line, run by bash, or by sh if there is no bash.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// A program and its arguments; no shell.
+    /// Program and arguments, run without a shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argv: Option<Vec<String>>,
-    /// Working directory; relative ones are below the default.
+    /// Working directory; relative paths are below the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Changes to the default environment; `null` unsets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, Option<String>>,
-    /// User inside: a name, a number, or either with `:group`.
+    /// User inside the sandbox: a name or an id, optionally with `:group`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Ends the whole tree after so long.
+    /// Time limit, after which the whole process tree is killed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub timeout_ms: Option<u64>,
-    /// Ends the whole tree after so long without output.
+    /// Limit of time without output, after which the whole process tree is killed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle_timeout_ms: Option<u64>,
-    /// Ends the whole tree when it has printed more than so much.
+    /// Output limit, above which the whole process tree is killed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub max_output_bytes: Option<u64>,
-    /// Memory that this command may use, within the sandbox's own limit.
+    /// Memory limit of this command, within the sandbox's own limit.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub memory_bytes: Option<u64>,
-    /// What it may reach, within what the sandbox may; all of that if not given.
+    /// Egress rules of this command, within those of the sandbox; the sandbox's rules if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub network: Option<Vec<EgressRule>>,
-    /// How long a tree that was told to end may take before it is killed (2000).
+    /// Time between SIGTERM and SIGKILL when the process tree is killed (default 2000).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub grace_ms: Option<u64>,
-    /// What happens to what it leaves behind.
+    /// What happens to processes that it leaves in the background.
     pub background: Background,
-    /// Its id, so that asking again finds it; made up if not given.
+    /// Id of the process, which makes retries safe; generated if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<ProcessId>,
-    /// For finding it again.
+    /// Labels to find it by.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub labels: BTreeMap<String, String>,
-    /// Where its standard input comes from.
+    /// Source of its standard input.
     pub stdin: StdinMode,
     /// What happens when it fails.
     pub restart: RestartPolicy,
-    /// When it counts as ready.
+    /// When the process is ready.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ready: Option<ReadyCondition>,
 }
 
 impl StartRequest {
-    /// A shell string, with every option at its default.
+    /// Returns a request for a shell command line, with default options.
     pub fn shell(command: impl Into<String>) -> Self {
         Self { command: Some(command.into()), ..Self::default() }
     }
 
-    /// A program and its arguments, with every option at its default.
+    /// Returns a request for a program and its arguments, with default options.
     pub fn argv<S: Into<String>>(argv: impl IntoIterator<Item = S>) -> Self {
         Self { argv: Some(argv.into_iter().map(Into::into).collect()), ..Self::default() }
     }
@@ -123,7 +123,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_policy_is_a_word_or_a_word_with_numbers() {
+    fn restart_policy_is_a_name_or_an_object() {
         let read = |text: &str| serde_json::from_str::<RestartPolicy>(text);
         assert_eq!(read(r#""never""#).unwrap(), RestartPolicy::Never);
         let three = RestartPolicy::OnFailure { max: Some(3), backoff_ms: None, backoff_max_ms: None };

@@ -1,14 +1,14 @@
-//! Reading JSON as its schema means it. serde takes a list for a structure, field by field, and no whole number that is
-//! written with a point; JSON Schema says the opposite of both.
+//! JSON deserialization that agrees with JSON Schema. serde accepts a list for a struct, field by field, and rejects
+//! whole numbers written with a decimal point; JSON Schema says the opposite of both.
 
 use serde::Deserializer;
 use serde::de::{DeserializeSeed, EnumAccess, Error, MapAccess, SeqAccess, VariantAccess, Visitor};
 
-/// Around a deserializer, and around everything that it hands on.
+/// A deserializer wrapper that also wraps all nested deserializers.
 #[derive(Debug)]
 pub struct Strict<T>(pub T);
 
-/// The first whole numbers that the two kinds no longer hold, as floats: 2^64 and 2^63.
+/// The first whole numbers that `u64` and `i64` cannot hold, as floats: 2^64 and 2^63.
 const BEYOND_UNSIGNED: f64 = 18_446_744_073_709_551_616.0;
 const BEYOND_SIGNED: f64 = 9_223_372_036_854_775_808.0;
 
@@ -63,7 +63,7 @@ impl<'de, D: Deserializer<'de>> Deserializer<'de> for Strict<D> {
         self.0.deserialize_tuple_struct(name, len, Strict(visitor))
     }
 
-    /// The one that matters: a structure is an object, and nothing else is.
+    /// Accepts only an object for a struct. This is the main purpose of the wrapper.
     fn deserialize_struct<V: Visitor<'de>>(
         self,
         _: &'static str,
@@ -132,7 +132,7 @@ impl<'de, V: Visitor<'de>> Visitor<'de> for Strict<V> {
     }
 }
 
-/// A number without a fraction, however it is written.
+/// A visitor that accepts a whole number in any notation, such as `80.0`.
 struct Whole<V>(V);
 
 impl<'de, V: Visitor<'de>> Visitor<'de> for Whole<V> {
@@ -219,7 +219,7 @@ impl<'de, A: VariantAccess<'de>> VariantAccess<'de> for Strict<A> {
     }
 }
 
-/// What a variant with fields holds: an object too.
+/// A visitor that accepts only an object for a struct variant.
 struct Object<V>(V);
 
 impl<'de, V: Visitor<'de>> DeserializeSeed<'de> for Object<V> {
@@ -243,7 +243,7 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_no_structure_at_any_depth() {
+    fn list_is_not_accepted_as_struct_at_any_depth() {
         for text in ["[]", "[null, null]", r#"["x"]"#] {
             assert!(read::<CreateSandbox>(text).unwrap_err().contains("invalid type: sequence"), "{text}");
         }
@@ -253,7 +253,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_right_is_read_as_ever() {
+    fn valid_input_is_read_unchanged() {
         let text = r#"{"argv":["a","b"],"env":{"A":null,"B":"1"},"timeout_ms":5,"background":"kill"}"#;
         assert_eq!(read::<ExecRequest>(text).unwrap(), serde_json::from_str(text).unwrap());
         let text = r#"{"for":{"port":{"port":80,"http":{"path":"/"}}},"timeout_ms":5}"#;
@@ -264,9 +264,9 @@ mod tests {
     }
 
     #[test]
-    fn a_whole_number_may_have_a_point() {
+    fn whole_number_may_have_a_decimal_point() {
         assert_eq!(read::<ResizeRequest>(r#"{"cols":80.0,"rows":2.4e1}"#).unwrap().rows, 24);
-        // The second one is told from a half only by a reader that is exact.
+        // Only an exact float parser reads the second number as whole.
         for (written, meant) in [("1e17", 100_000_000_000_000_000), ("3733037604238414.0", 3_733_037_604_238_414)] {
             let text = format!(r#"{{"for":"exit","timeout_ms":{written}}}"#);
             assert_eq!(read::<WaitRequest>(&text).unwrap().timeout_ms, Some(meant), "{written}");

@@ -1,4 +1,4 @@
-//! Terminals as the API shows them.
+//! Terminals.
 
 use std::collections::BTreeMap;
 
@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::{EndRecord, ProcessState, TerminalId, Timestamp};
 
-/// How large a window is, in characters. Neither side is 0 or beyond its cap.
+/// Size of a window, in characters. Both sides are at least 1 and within their maximum.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(try_from = "RawSize", into = "RawSize")]
@@ -21,7 +21,7 @@ struct RawSize {
     rows: u16,
 }
 
-/// A window that cannot be.
+/// A window size out of range.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InvalidSize {
     cols: u16,
@@ -31,42 +31,46 @@ pub struct InvalidSize {
 impl std::fmt::Display for InvalidSize {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         let (cols, rows) = (WindowSize::COLS_MAX, WindowSize::ROWS_MAX);
-        write!(f, "{} x {} is no window: give 1 to {cols} columns and 1 to {rows} rows", self.cols, self.rows)
+        write!(
+            f,
+            "{} x {} is not a valid window size: give 1 to {cols} columns and 1 to {rows} rows",
+            self.cols, self.rows
+        )
     }
 }
 
 impl std::error::Error for InvalidSize {}
 
 impl WindowSize {
-    /// Widest window. A wall of screens in a tiny font has fewer; a snapshot of more would cost too much memory.
+    /// Maximum number of columns. More than any real screen; a larger one would make snapshots use too much memory.
     pub const COLS_MAX: u16 = 1000;
-    /// Highest window.
+    /// Maximum number of rows.
     pub const ROWS_MAX: u16 = 500;
 
-    /// Checks the caps.
+    /// Checks the range and creates the size.
     pub fn new(cols: u16, rows: u16) -> Result<Self, InvalidSize> {
         let fits = (1..=Self::COLS_MAX).contains(&cols) && (1..=Self::ROWS_MAX).contains(&rows);
         if fits { Ok(Self { cols, rows }) } else { Err(InvalidSize { cols, rows }) }
     }
 
-    /// The nearest window that can be: for sizes that a real terminal reports, which may be 0.
+    /// Returns the nearest valid size. Real terminals may report a size of 0.
     pub fn nearest(cols: u16, rows: u16) -> Self {
         Self { cols: cols.clamp(1, Self::COLS_MAX), rows: rows.clamp(1, Self::ROWS_MAX) }
     }
 
-    /// Columns.
+    /// Returns the number of columns.
     pub fn cols(self) -> u16 {
         self.cols
     }
 
-    /// Rows.
+    /// Returns the number of rows.
     pub fn rows(self) -> u16 {
         self.rows
     }
 }
 
 impl Default for WindowSize {
-    /// What terminals have been since the VT100.
+    /// 80 x 24, as on the VT100.
     fn default() -> Self {
         Self { cols: 80, rows: 24 }
     }
@@ -85,17 +89,17 @@ impl From<WindowSize> for RawSize {
     }
 }
 
-/// A window got this size.
+/// A window was resized.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct Resized {
-    /// Where in the output.
+    /// Position in the output.
     pub cursor: u64,
     /// The new size.
     pub size: WindowSize,
-    /// Who asked for it; `None` for the size that it was made with.
+    /// Who resized it; `null` for the initial size.
     pub by: Option<String>,
-    /// When.
+    /// When it was resized.
     pub time: Timestamp,
 }
 
@@ -103,21 +107,21 @@ pub struct Resized {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TerminalInfo {
-    /// Its id.
+    /// Id of the terminal.
     pub id: TerminalId,
-    /// Where in its life its program is.
+    /// State of its program.
     pub state: ProcessState,
     /// Pid of its program inside the sandbox, while it runs.
     pub pid: Option<u32>,
-    /// What was asked for: the shell string, or the arguments joined for reading.
+    /// The command line, or the arguments joined for display.
     pub command: String,
-    /// The size last asked for.
+    /// The current size.
     pub size: WindowSize,
-    /// Who asked for it; `None` for the size that it was made with.
+    /// Who resized it last; `null` for the initial size.
     pub resized_by: Option<String>,
-    /// How many are looking.
+    /// Number of attached viewers.
     pub viewers: usize,
-    /// Position behind the last byte of its output.
+    /// Position after the last byte of its output.
     pub cursor: u64,
     /// When its program was started.
     pub started_at: Timestamp,
@@ -125,49 +129,49 @@ pub struct TerminalInfo {
     pub end: Option<EndRecord>,
 }
 
-/// Terminals, oldest first.
+/// A list of terminals, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TerminalList {
-    /// All that are remembered.
+    /// The terminals, including ended ones that are still retained.
     pub terminals: Vec<TerminalInfo>,
 }
 
-/// Asks for a terminal: the one that has this id, or a new one.
+/// Opens a terminal: the one with this id, or a new one.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct TerminalRequest {
-    /// Its id; made up if not given.
+    /// Id of the terminal; generated if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<TerminalId>,
-    /// A shell string to run in it. Without this and `argv`: the interactive shell.
+    /// Shell command line to run. The interactive shell if neither this nor `argv` is given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<String>,
-    /// A program and its arguments to run in it.
+    /// Program and arguments to run, without a shell.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub argv: Option<Vec<String>>,
-    /// Working directory; relative ones are below the default.
+    /// Working directory; relative paths are below the default.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cwd: Option<String>,
     /// Changes to the default environment; `null` unsets.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub env: BTreeMap<String, Option<String>>,
-    /// User inside: a name, a number, or either with `:group`.
+    /// User inside the sandbox: a name or an id, optionally with `:group`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
-    /// Columns at first (80).
+    /// Initial number of columns (default 80).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cols: Option<u16>,
-    /// Rows at first (24).
+    /// Initial number of rows (default 24).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rows: Option<u16>,
-    /// The variable `TERM` (`xterm-256color`).
+    /// Value of `TERM` (default `xterm-256color`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub term: Option<String>,
 }
 
-/// Asks for another window size.
+/// Resizes a window.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
@@ -176,7 +180,7 @@ pub struct ResizeRequest {
     pub cols: u16,
     /// Rows.
     pub rows: u16,
-    /// Who asks; other viewers are told.
+    /// Who resizes it, which is reported to other viewers.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub by: Option<String>,
 }
@@ -186,7 +190,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn sizes_are_checked_wherever_they_come_from() {
+    fn window_size_is_checked_in_every_constructor() {
         assert!(WindowSize::new(80, 24).is_ok());
         for (cols, rows) in [(0, 24), (80, 0), (1001, 24), (80, 501)] {
             assert!(WindowSize::new(cols, rows).is_err());
@@ -194,6 +198,9 @@ mod tests {
         assert_eq!(WindowSize::nearest(0, 0), WindowSize { cols: 1, rows: 1 });
         assert_eq!(serde_json::from_str::<WindowSize>(r#"{"cols":7,"rows":3}"#).unwrap().cols(), 7);
         let refused = serde_json::from_str::<WindowSize>(r#"{"cols":0,"rows":3}"#).unwrap_err().to_string();
-        assert!(refused.starts_with("0 x 3 is no window: give 1 to 1000 columns and 1 to 500 rows"), "{refused}");
+        assert!(
+            refused.starts_with("0 x 3 is not a valid window size: give 1 to 1000 columns and 1 to 500 rows"),
+            "{refused}"
+        );
     }
 }

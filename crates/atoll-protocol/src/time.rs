@@ -1,10 +1,10 @@
-//! Wall-clock moments as clients see them: RFC 3339, UTC, milliseconds.
+//! Wall-clock timestamps: RFC 3339, UTC, milliseconds.
 
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use serde::{Deserialize, Serialize};
 
-/// Milliseconds since 1970. For people and logs; nothing is decided by it.
+/// A point in time, as RFC 3339 in UTC with milliseconds. For display and logs; no decision depends on it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[cfg_attr(feature = "schema", schema(value_type = String, format = DateTime))]
@@ -12,12 +12,12 @@ use serde::{Deserialize, Serialize};
 pub struct Timestamp(u64);
 
 impl Timestamp {
-    /// From milliseconds since 1970.
+    /// Creates a timestamp from milliseconds since 1970.
     pub fn from_millis(millis: u64) -> Self {
         Self(millis)
     }
 
-    /// Milliseconds since 1970.
+    /// Returns the milliseconds since 1970.
     pub fn as_millis(self) -> u64 {
         self.0
     }
@@ -30,7 +30,8 @@ impl From<SystemTime> for Timestamp {
     }
 }
 
-/// Days since 1970 to a date, after Howard Hinnant's `civil_from_days`: eras of 400 years from a first of March.
+/// Converts days since 1970 to a date, after Howard Hinnant's `civil_from_days`: eras of 400 years that start on 1
+/// March.
 fn civil(days: u64) -> (u64, u64, u64) {
     let shifted = days + 719_468;
     let (era, day_of_era) = (shifted / 146_097, shifted % 146_097);
@@ -69,17 +70,17 @@ impl std::str::FromStr for Timestamp {
             let number = |range: std::ops::Range<usize>| text.get(range)?.parse::<u64>().ok();
             let (year, month, day) = (number(0..4)?, number(5..7)?, number(8..10)?);
             let (hour, minute, second, millis) = (number(11..13)?, number(14..16)?, number(17..19)?, number(20..23)?);
-            // Checked first: days are counted from 1970 on.
+            // Checked first, because days are counted from 1970.
             if year < 1970 || !(1..=12).contains(&month) || !(1..=31).contains(&day) {
                 return None;
             }
             let seconds = days(year, month, day) * 86_400 + hour * 3600 + minute * 60 + second;
             Some(Self(seconds * 1000 + millis))
         };
-        // Reading back exactly what we write, and nothing that only resembles it.
+        // Accepts only the exact format that `Display` writes.
         parse()
             .filter(|time| time.to_string() == text)
-            .ok_or_else(|| format!("`{text}` is no time like 2026-01-31T12:00:00.000Z"))
+            .ok_or_else(|| format!("`{text}` is not a timestamp like 2026-01-31T12:00:00.000Z"))
     }
 }
 
@@ -101,7 +102,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn known_moments() {
+    fn timestamp_round_trips_and_rejects_other_formats() {
         for (millis, text) in [
             (0, "1970-01-01T00:00:00.000Z"),
             (951_782_400_000, "2000-02-29T00:00:00.000Z"),

@@ -1,80 +1,80 @@
-//! Tokens: who may do what with which sandboxes.
+//! Tokens and their scopes.
 
 use serde::{Deserialize, Serialize};
 
 use crate::Timestamp;
 
-/// What may be done.
+/// A permission.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Verb {
-    /// Look: states, lists, output.
+    /// Read state, lists and output.
     Read,
-    /// Run, write to, signal and kill what is inside.
+    /// Run, signal and kill commands, and write inside the sandbox.
     Exec,
-    /// Make, change, stop and delete the sandbox itself.
+    /// Create, change, stop and delete the sandbox itself.
     Admin,
 }
 
-/// These verbs, on the sandboxes that a pattern means.
+/// Grants permissions on the sandboxes whose names match a pattern.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Scope {
-    /// A sandbox's name, in which `*` stands for any number of letters.
+    /// Name of a sandbox, in which `*` matches any characters.
     pub sandboxes: String,
-    /// What may be done with them.
+    /// The permissions.
     pub verbs: Vec<Verb>,
 }
 
-/// Make a token.
+/// Creates a token.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct CreateToken {
-    /// What it is for, for people.
+    /// Display name.
     #[serde(default)]
     pub name: String,
-    /// What it allows.
+    /// Scopes of the token.
     pub scopes: Vec<Scope>,
-    /// For how long it is good, if not for ever.
+    /// How long the token is valid; without it, it does not expire.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub expires_in_ms: Option<u64>,
 }
 
-/// A token as it is listed: everything but the secret.
+/// A token without its secret.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TokenInfo {
-    /// Names it; also the middle of the token itself.
+    /// Id of the token, which is also the middle part of the token itself.
     pub id: String,
-    /// What it is for, for people.
+    /// Display name.
     pub name: String,
-    /// What it allows.
+    /// Scopes of the token.
     pub scopes: Vec<Scope>,
-    /// When it was made.
+    /// When it was created.
     pub created_at: Timestamp,
     /// When it was last used, to the minute.
     pub last_used_at: Option<Timestamp>,
-    /// When it ceases to be good.
+    /// When it expires.
     pub expires_at: Option<Timestamp>,
 }
 
-/// A new token. The only time that its secret is told.
+/// A new token. The secret is returned only once.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct NewToken {
-    /// What it is.
+    /// The token without its secret.
     pub info: TokenInfo,
-    /// To be sent as `Authorization: Bearer …`.
+    /// The secret, to send as `Authorization: Bearer …`.
     pub token: String,
 }
 
-/// Every token.
+/// A list of tokens.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct TokenList {
-    /// Oldest first.
+    /// Tokens, oldest first.
     pub tokens: Vec<TokenInfo>,
 }

@@ -1,4 +1,4 @@
-//! Waiting for something that a process does.
+//! Waiting for a process.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,88 +9,88 @@ use crate::{EndRecord, Stream};
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WaitFor {
-    /// The end of its main process.
+    /// The end of the main process.
     Exit,
-    /// That it blocks on reading its input.
+    /// The process blocks on reading its standard input.
     Input,
-    /// Output.
+    /// Output that matches.
     Log(LogCondition),
-    /// A port that answers.
+    /// A port that accepts connections.
     Port(PortCondition),
 }
 
-/// What to look for in the output. Exactly one of `text` and `regex` is given.
+/// Text to look for in the output. Exactly one of `text` and `regex` is required.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct LogCondition {
-    /// This text, anywhere.
+    /// Text to find anywhere in the output.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
-    /// A line that this regular expression matches.
+    /// Regular expression that a line must match.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub regex: Option<String>,
-    /// From this position of the log on (0): what was printed before the wait counts too.
+    /// Position in the log to search from (default 0). Earlier output counts, too.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<u64>,
 }
 
-/// When a port counts as open.
+/// A port that must accept connections.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct PortCondition {
-    /// Its number.
+    /// Port number.
     pub port: u16,
-    /// Set to ask for a page instead of a mere connection.
+    /// Require an HTTP response, not just a connection.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub http: Option<HttpCondition>,
 }
 
-/// An HTTP request that must be answered.
+/// An HTTP request that must succeed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct HttpCondition {
-    /// Path to get.
+    /// Path to request with GET.
     pub path: String,
-    /// The status that it must have; without it any from 200 to 399.
+    /// Required status; any from 200 to 399 if not given.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub status: Option<u16>,
 }
 
-/// Asks to be told when something has happened.
+/// Waits for a process.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields)]
 pub struct WaitRequest {
     /// What to wait for.
     pub r#for: WaitFor,
-    /// How long to wait; the process is never touched by it. Without it as long as it takes.
+    /// How long to wait; without it, there is no limit. A timeout does not affect the process.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub timeout_ms: Option<u64>,
 }
 
-/// Where the output was found.
+/// Output that matched.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct LogMatch {
-    /// On which output.
+    /// Output stream of the match.
     pub stream: Stream,
-    /// Position behind it.
+    /// Position after the match.
     pub cursor: u64,
-    /// The line that it is in; what is no UTF-8 is replaced.
+    /// The line of the match; bytes that are not valid UTF-8 are replaced.
     pub line: String,
 }
 
-/// It has happened.
+/// Result of a wait whose condition was met.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WaitAnswer {
-    /// How it ended, if that was waited for.
+    /// How the process ended, if the wait was for its end.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub end: Option<EndRecord>,
-    /// What was found, if output was waited for.
+    /// The match, if the wait was for output.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub found: Option<LogMatch>,
 }
@@ -100,7 +100,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_wait_says_what_it_is_for() {
+    fn wait_condition_is_tagged_by_its_kind() {
         let read = |text: &str| serde_json::from_str::<WaitRequest>(text);
         assert_eq!(read(r#"{"for":"exit"}"#).unwrap().r#for, WaitFor::Exit);
         let port = read(r#"{"for":{"port":{"port":80,"http":{"path":"/"}}},"timeout_ms":5}"#).unwrap();

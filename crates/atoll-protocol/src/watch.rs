@@ -1,38 +1,38 @@
-//! Watches: what happens in a tree, numbered, so that readers can come back.
+//! Watches: numbered events of changes in a directory tree, so that clients can resume.
 
 use serde::{Deserialize, Serialize};
 
-use crate::file::{exact, told};
+use crate::file::{exact, text_and_base64};
 use crate::{ErrorBody, Timestamp, WatchId};
 
-/// A watch that is asked for.
+/// Creates a watch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(deny_unknown_fields, default)]
 pub struct WatchRequest {
-    /// Its id; one is made if none is given.
+    /// Id of the watch; generated if not given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<WatchId>,
-    /// The directory; relative to `/workspace`.
+    /// Path of the directory; relative to `/workspace`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The same in base64, for one that is no UTF-8.
+    /// Exact path in base64.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path_base64: Option<String>,
-    /// Globs that a file must match to be told of, if there is any. As in `.gitignore`.
+    /// Globs of files to report, in `.gitignore` syntax; all files if empty.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub include: Vec<String>,
-    /// Globs of what is not told of; a directory that matches is not watched.
+    /// Globs of files to leave out; matching directories are not watched.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub exclude: Vec<String>,
-    /// All below the directory, too.
+    /// Watch subdirectories, too.
     pub recursive: bool,
-    /// Begin with what is there, as created.
+    /// Start with `created` events for existing files.
     pub existing: bool,
-    /// How many directories may be watched (65536).
+    /// Maximum number of directories to watch (default 65536).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub directories: Option<u64>,
-    /// The user to look as.
+    /// User to watch as.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub user: Option<String>,
 }
@@ -57,18 +57,18 @@ impl Default for WatchRequest {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WatchInfo {
-    /// Its id.
+    /// Id of the watch.
     pub id: WatchId,
-    /// The directory.
+    /// Path of the directory.
     pub path: String,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// When it began.
+    /// When it was created.
     pub created_at: Timestamp,
-    /// The cursor of the next event.
+    /// Cursor of the next event.
     pub cursor: u64,
-    /// Nothing follows: the directory is gone, or the watch failed.
+    /// Whether the watch has ended: the directory was removed, or the watch failed.
     pub ended: bool,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -79,59 +79,59 @@ impl WatchInfo {
     /// Sets the path.
     #[must_use]
     pub fn at(mut self, path: &[u8]) -> Self {
-        (self.path, self.path_base64) = told(path);
+        (self.path, self.path_base64) = text_and_base64(path);
         self
     }
 }
 
-/// Watches.
+/// A list of watches.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WatchList {
-    /// Oldest first.
+    /// Watches, oldest first.
     pub watches: Vec<WatchInfo>,
 }
 
-/// What happened.
+/// Kind of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WatchChange {
-    /// It is there.
+    /// The file was created.
     Created,
-    /// Its content has changed.
+    /// Its content changed.
     Modified,
-    /// Its mode, owner, times or attributes have changed.
+    /// Its mode, owner, times or attributes changed.
     Attributes,
-    /// It is gone, with all that was in it.
+    /// It was removed, with its content.
     Removed,
-    /// It has another name now, with all that is in it.
+    /// It was renamed, with its content.
     Renamed,
-    /// More happened than could be told. All that was told before is void; what is there follows as created.
+    /// Events were lost. Discard the state so far; `created` events for the current state follow.
     Overflow,
-    /// What was there when the watch began (if it was asked for), or after an overflow, has been told.
+    /// The events for existing files are complete, at the start of the watch or after an overflow.
     Settled,
-    /// The directory itself is gone. Nothing follows.
+    /// The watched directory itself was removed. No events follow.
     Gone,
 }
 
-/// One thing that happened.
+/// One change.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WatchEvent {
-    /// Its number.
+    /// Number of the event.
     pub cursor: u64,
-    /// What.
+    /// Kind of the change.
     pub change: WatchChange,
-    /// To what, below the directory; empty for the directory itself.
+    /// Path relative to the directory; empty for the directory itself.
     pub path: String,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub path_base64: Option<String>,
-    /// Its path before, if it was renamed.
+    /// Previous path, if it was renamed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from: Option<String>,
-    /// The same exactly, if it is no UTF-8.
+    /// Exact previous path in base64, if it is not valid UTF-8.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     pub from_base64: Option<String>,
     /// Whether it is a directory.
@@ -139,36 +139,36 @@ pub struct WatchEvent {
 }
 
 impl WatchEvent {
-    /// Of these bytes.
+    /// Creates an event from the bytes of its paths.
     pub fn new(cursor: u64, change: WatchChange, path: &[u8], from: Option<&[u8]>, directory: bool) -> Self {
-        let (path, path_base64) = told(path);
-        let (from, from_base64) = match from.map(told) {
+        let (path, path_base64) = text_and_base64(path);
+        let (from, from_base64) = match from.map(text_and_base64) {
             Some((text, base64)) => (Some(text), base64),
             None => (None, None),
         };
         Self { cursor, change, path, path_base64, from, from_base64, directory }
     }
 
-    /// Its path, exactly.
+    /// Returns the exact bytes of the path.
     pub fn path_bytes(&self) -> Vec<u8> {
         exact(&self.path, self.path_base64.as_deref())
     }
 
-    /// Its path before, exactly.
+    /// Returns the exact bytes of the previous path.
     pub fn from_bytes(&self) -> Option<Vec<u8>> {
         Some(exact(self.from.as_deref()?, self.from_base64.as_deref()))
     }
 }
 
-/// What happened since a cursor.
+/// A page of events.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WatchPage {
-    /// In order.
+    /// The events, in order.
     pub events: Vec<WatchEvent>,
-    /// Where to go on.
+    /// Cursor of the next page.
     pub next_cursor: u64,
-    /// Nothing follows.
+    /// Whether the watch has ended: no events follow.
     pub ended: bool,
     /// Why it failed.
     #[serde(skip_serializing_if = "Option::is_none", default)]
@@ -179,19 +179,19 @@ pub struct WatchPage {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 pub struct WatchEnd {
-    /// The cursor behind the last event.
+    /// Cursor after the last event.
     pub cursor: u64,
 }
 
-/// What a watch's client is told over a WebSocket, a text frame each.
+/// A WebSocket text frame from a watch.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(utoipa::ToSchema))]
 #[serde(rename_all = "snake_case")]
 pub enum WatchFrame {
-    /// Something happened.
+    /// A change.
     Change(WatchEvent),
-    /// Nothing follows: the directory is gone.
+    /// The directory was removed. No events follow.
     End(WatchEnd),
-    /// Nothing follows: it failed.
+    /// The watch failed. No events follow.
     Error(ErrorBody),
 }

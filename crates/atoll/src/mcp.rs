@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use atoll_client::Client;
 use atoll_gateway::adapter::{BoxFuture, Caller, ProtocolAdapter, Request, Response, body};
-use atoll_mcp::{Mount, Visit};
+use atoll_mcp::{HttpCaller, Mount};
 
 /// The path that MCP clients connect to.
 const PATH: &str = "/mcp";
@@ -20,7 +20,7 @@ impl ProtocolAdapter for Mcp {
 
     fn handle(self: Arc<Self>, caller: Caller, request: Request) -> BoxFuture<Response> {
         let Caller { id, is_allowed_page, api } = caller;
-        let server = Client::within(move |stream| api.serve(stream));
+        let server = Client::in_process(move |stream| api.serve(stream));
         let given = request.headers().get("authorization").and_then(|value| value.to_str().ok());
         let token = given.and_then(|value| value.split_once(' ')).map(|(_, token)| token.trim().to_owned());
         Box::pin(async move {
@@ -29,7 +29,10 @@ impl ProtocolAdapter for Mcp {
                 Some(Ok(server)) => server,
                 Some(Err(_)) | None => server,
             };
-            self.0.answer(Visit { who: id, is_allowed_page, server }, request).await.map(body)
+            self.0
+                .handle(HttpCaller { token_id: id, is_allowed_origin: is_allowed_page, server }, request)
+                .await
+                .map(body)
         })
     }
 

@@ -376,11 +376,11 @@ fn errors_are_told_as_they_are() {
 
 fn errors_page() -> String {
     let mut page = String::from(
-        "# Error codes\n\nEvery refusal has one shape, whoever says it: `{\"error\": {\"code\", \"message\", \"hint?\", \
-         \"details?\"}}`. The code\nis stable; the message names the thing; the hint, where there is one, fits the case at \
-         hand better than the advice\nhere. In both SDKs each code has an error class of its own. A command that ended with a \
-         code other than 0 is a result,\nnever an error.\n\nThis page is written from the code. What to do is the last \
-         paragraph of each.\n\n| code | status |\n|---|---|\n",
+        "# Error codes\n\nEvery error response has the same JSON shape: `{\"error\": {\"code\", \"message\", \"hint?\", \
+         \"details?\"}}`. The code is\nstable. The message names what failed. The hint, if there is one, is more specific \
+         than the advice on this page. Both SDKs\nhave an error class for each code. A command that exits with a code other \
+         than 0 is a result, never an error.\n\nThis page is generated from the code. The last paragraph of each entry says \
+         what to do.\n\n| code | status |\n|---|---|\n",
     );
     let name = |code: ErrorCode| serde_json::to_value(code).unwrap().as_str().unwrap().to_owned();
     for code in ErrorCode::ALL {

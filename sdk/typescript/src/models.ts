@@ -2,332 +2,332 @@
 //
 // Written by `sdk/generate` from the API's description; changes are lost.
 
-/** What to do where a member's name is taken. */
+/** What to do when a member's path already exists. */
 export type ArchiveExisting = "replace" | "keep" | "refuse";
 
-/** The form of an archive. */
+/** Format of an archive. */
 export type ArchiveFormat = "tar" | "tar.zst" | "tar.gz" | "zip";
 
-/** What a client sends to a process. */
+/** A frame from the client to a process. */
 export type AttachCommand = "close" | { stdin: StdinPiece } | { signal: SignalRequest };
 
-/** What a process's client is told. */
+/** A frame from a process to the client. */
 export type AttachEvent = { output: OutputEvent } | { gap: Gap } | { end: OutputEnd } | { written: StdinReceipt } | { signalled: SignalReceipt } | { error: ErrorBody };
 
-/** What happens to what a command leaves behind. */
+/** What happens to processes that a command leaves in the background. */
 export type Background = "keep" | "kill";
 
-/** What a cancellation did. */
+/** Result of a cancellation. */
 export interface CancelReceipt {
-  /** Whether it was taken out of the queue; if not, it has begun already. */
+  /** Whether the command was removed from the queue. If not, it had already started. */
   readonly cancelled: boolean;
 }
 
-/** One whole output of a command as an answer carries it. */
+/** One output stream of a command, as a response contains it. */
 export interface Capture {
-  /** How many bytes of the output are kept, the omitted ones included. */
+  /** Number of bytes retained, including the omitted ones. */
   readonly bytes: number;
-  /** Everything, or the head if something was left out. */
+  /** The whole output, or its head if it was truncated. */
   readonly data: string;
-  /** How `data` and the tail are encoded. */
+  /** Encoding of `data` and of the tail. */
   readonly encoding: Encoding;
-  /** Whether bytes that are no UTF-8 were replaced. */
+  /** Whether bytes that are not valid UTF-8 were replaced. */
   readonly replaced: boolean;
-  /** Set if the answer does not hold all bytes. */
+  /** Set if the response does not contain all bytes. */
   readonly truncated?: Truncation | undefined;
 }
 
 /**
- * Get or create a sandbox. What is left out takes its default if the sandbox is made, and may be anything if it
- * exists.
+ * Gets or creates a sandbox. Omitted options take their defaults in a new sandbox, and match any value of an
+ * existing one.
  */
 export interface CreateSandbox {
-  /** Variables of every command. */
+  /** Environment variables of every command. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** How strongly it is walled off. */
+  /** Isolation of the sandbox. */
   readonly isolation?: Isolation | undefined;
-  /** Never stop it for want of use, whatever `sleep_after_ms` says. */
+  /** Never stop the sandbox for lack of use, regardless of `sleep_after_ms`. */
   readonly keepAlive?: boolean | undefined;
-  /** For finding it again. */
+  /** Labels to find it by. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** What it may use. */
+  /** Resource limits. */
   readonly limits?: SandboxLimits | undefined;
-  /** Its name; made up if not given. */
+  /** Name of the sandbox; generated if not given. */
   readonly name?: SandboxName | undefined;
-  /** What it may reach at first; nothing if not given. */
+  /** Initial egress policy; no network access if not given. */
   readonly network?: NetworkPolicy | undefined;
-  /** Stop it when nobody used it for so long. 0: never. */
+  /** Stop the sandbox after this time without use. 0 means never. */
   readonly sleepAfterMs?: number | undefined;
 }
 
-/** Make a token. */
+/** Creates a token. */
 export interface CreateToken {
-  /** For how long it is good, if not for ever. */
+  /** How long the token is valid; without it, it does not expire. */
   readonly expiresIn?: number | undefined;
-  /** What it is for, for people. */
+  /** Display name. */
   readonly name?: string | undefined;
-  /** What it allows. */
+  /** Scopes of the token. */
   readonly scopes: readonly Scope[];
 }
 
-/** Something that a command was refused. */
+/** A connection or DNS query that a command was denied. */
 export interface Denial {
-  /** The address that was meant, if it says more than the name. */
+  /** The requested address, if it adds to the name. */
   readonly address?: string | undefined;
-  /** When it was first refused. */
+  /** When it was first denied. */
   readonly at: Timestamp;
-  /** How often the same was refused. */
+  /** How often it was denied. */
   readonly count: number;
-  /** The name that was meant, if one was. */
+  /** The requested name, if there was one. */
   readonly host?: string | undefined;
-  /** The port. Of a question to a name server there is none. */
+  /** The port; absent for DNS queries. */
   readonly port?: number | undefined;
-  /** Why. */
+  /** Why it was denied. */
   readonly reason: DenialReason;
 }
 
-/** Why a connection or a question was refused. */
+/** Why a connection or a DNS query was denied. */
 export type DenialReason = "no_rule" | "port_not_allowed" | "protocol_not_allowed" | "command_not_allowed" | "address_not_public" | "no_name" | "bad_name" | "name_mismatch" | "hidden_name" | "malformed" | "query_type" | "query_limit" | "no_address" | "unreachable" | "untrusted" | "udp_not_allowed" | "too_many" | "policy_changed";
 
-/** A file was edited. */
+/** Result of an edit. */
 export interface EditReceipt {
-  /** As it is now. */
+  /** The file after the edit. */
   readonly file: FileInfo;
-  /** For each replacement the lines, as they were before it, where it was done. */
+  /** For each replacement, the lines where it applied, numbered as before it. */
   readonly lines: ReadonlyArray<readonly number[]>;
 }
 
-/** Replace exact texts in a file: all of them, one after the other, or none. */
+/** Replaces exact texts in a file: all of them, in order, or none. */
 export interface EditRequest {
-  /** The replacements. */
+  /** The replacements, applied in order. */
   readonly edits: readonly EditText[];
-  /** How the texts are put into JSON. */
+  /** Encoding of the texts. */
   readonly encoding?: Encoding | undefined;
-  /** Only if the file is in the state with this tag. */
+  /** Edit only if the file has this etag. */
   readonly ifMatch?: string | undefined;
-  /** The file. */
+  /** Path of the file. */
   readonly path?: string | undefined;
-  /** The same exactly. */
+  /** Exact path in base64. */
   readonly pathBase64?: string | undefined;
-  /** The user to edit as. */
+  /** User to edit as. */
   readonly user?: string | undefined;
 }
 
-/** One replacement. */
+/** One text replacement. */
 export interface EditText {
-  /** It may be there any number of times, at least once. Each is replaced. */
+  /** Replace every occurrence; at least one must be in the file. */
   readonly all?: boolean | undefined;
-  /** How often it must be there: once, if not given. Each is replaced. */
+  /** Number of occurrences that must be in the file (default 1). All of them are replaced. */
   readonly count?: number | undefined;
-  /** What takes its place. */
+  /** Replacement text. */
   readonly new: string;
-  /** The text that is there. */
+  /** Text to replace, matched exactly. */
   readonly old: string;
 }
 
-/** One thing that happened on the way out. What does not apply is left out. */
+/** One egress event. Fields that do not apply are absent. */
 export interface EgressEvent {
-  /** The address outside. */
+  /** The destination's address. */
   readonly address?: string | undefined;
-  /** When. */
+  /** When it happened. */
   readonly at: Timestamp;
-  /** Bytes that came in. */
+  /** Bytes received. */
   readonly bytesIn?: number | undefined;
-  /** Bytes that went out. */
+  /** Bytes sent. */
   readonly bytesOut?: number | undefined;
-  /** The command that did it, if that is known. */
+  /** The command that opened the connection, if known. */
   readonly command?: ProcessId | undefined;
-  /** Its number; the next one has the next. */
+  /** Number of the event; consecutive. */
   readonly cursor: number;
-  /** How long it stood. */
+  /** How long the connection was open. */
   readonly duration?: number | undefined;
-  /** Which connection: the same in `opened` and `closed`. */
+  /** Id of the connection: the same in `opened` and `closed`. */
   readonly flow?: number | undefined;
-  /** The name that was meant. */
+  /** The requested name. */
   readonly host?: string | undefined;
-  /** What. */
+  /** Kind of the event. */
   readonly kind: EgressEventKind;
-  /** The port outside. */
+  /** The destination's port. */
   readonly port?: number | undefined;
-  /** What is spoken. */
+  /** Protocol of the connection. */
   readonly protocol?: EgressProtocol | undefined;
-  /** Why not. */
+  /** Why it was denied. */
   readonly reason?: DenialReason | undefined;
   /** The rule that allowed it, as text. */
   readonly rule?: string | undefined;
-  /** In how many requests a secret was put in. */
+  /** Number of requests in which a secret was inserted. */
   readonly secretsUsed?: number | undefined;
 }
 
-/** What happened on the way out. */
+/** Kind of an egress event. */
 export type EgressEventKind = "opened" | "closed" | "denied" | "resolved" | "name_denied" | "policy_changed";
 
-/** Some events, by cursor. */
+/** A page of egress events. */
 export interface EgressEventPage {
-  /** These. */
+  /** The events. */
   readonly events: readonly EgressEvent[];
-  /** So many that were asked for are forgotten. */
+  /** Number of requested events that are no longer retained. */
   readonly lost: number;
-  /** Give this as `since` for those behind them. */
+  /** Value of `since` for the next page. */
   readonly nextCursor: number;
 }
 
-/** What is spoken on a connection. */
+/** Protocol of a connection. */
 export type EgressProtocol = "http" | "tls" | "tcp";
 
-/** Something that may be reached. Exactly one of `set`, `domain` and `cidr` is given. */
+/** A destination that the sandbox may reach. Exactly one of `set`, `domain` and `cidr` is required. */
 export interface EgressRule {
-  /** An address or a block of them. It is also what opens private addresses, for names too. */
+  /** An address or a block of addresses. Only such a rule allows private addresses, also for names. */
   readonly cidr?: string | undefined;
-  /** A name, or `*.` and a name for every name below it. Of names with other letters, the `xn--` form. */
+  /** A name, or `*.` and a name for all its subdomains. Use the `xn--` form for internationalized names. */
   readonly domain?: string | undefined;
-  /** TLS ends at Atoll, so that each request is seen to be for this name, and begins there anew. */
+  /** Terminate TLS in Atoll, so that Atoll can check that each request is for this name. */
   readonly inspect?: boolean | undefined;
-  /** Ports (`443`) and ranges of them (`8000-8999`). A domain without any means 80 and 443; a block must name them. */
+  /** Ports (`443`) and port ranges (`8000-8999`). The default for a domain is 80 and 443; a block requires them. */
   readonly ports?: readonly string[] | undefined;
-  /** What may be spoken. A domain without any means `http` and `tls`, a block means `tcp`. */
+  /** Protocols to allow. The default for a domain is `http` and `tls`, for a block `tcp`. */
   readonly protocols?: readonly EgressProtocol[] | undefined;
-  /** A set of names that belong together. */
+  /** A predefined set of names. */
   readonly set?: RuleSet | undefined;
 }
 
-/** What has gone out so far. */
+/** Totals of a sandbox's egress. */
 export interface EgressTotals {
-  /** Bytes that came in. */
+  /** Bytes received. */
   readonly bytesIn: number;
-  /** Bytes that went out. */
+  /** Bytes sent. */
   readonly bytesOut: number;
-  /** Connections that were allowed. */
+  /** Number of connections allowed. */
   readonly connections: number;
-  /** Connections that were refused. */
+  /** Number of connections denied. */
   readonly denied: number;
-  /** Names that were told. */
+  /** Number of DNS queries answered. */
   readonly names: number;
-  /** Names that were not told. */
+  /** Number of DNS queries denied. */
   readonly namesDenied: number;
-  /** Of these, those that stand now. */
+  /** Number of connections that are open now. */
   readonly open: number;
 }
 
-/** How bytes are put into JSON. */
+/** Encoding of bytes in JSON. */
 export type Encoding = "utf8" | "base64";
 
-/** Why a command is over. */
+/** Why a command ended. */
 export type EndReason = "exited" | "signaled" | "killed" | "timeout" | "idle_timeout" | "oom" | "output_limit" | "shell_exited" | "sandbox_stopped" | "host_lost";
 
-/** How a command ended. What is not known is `None`; a code is never invented. */
+/** How a command ended. Unknown values are `null`; an exit code is never guessed. */
 export interface EndRecord {
   /** The exit code, if it exited. */
   readonly code?: number | undefined;
-  /** System time of the same. */
+  /** System CPU time of the same processes. */
   readonly cpuSystem?: number | undefined;
-  /** User time of the main process and the children it waited for. */
+  /** User CPU time of the main process and the children that it waited for. */
   readonly cpuUser?: number | undefined;
-  /** What its processes were refused on the way out: the first of each kind, up to 32. */
+  /** Network access that its processes were denied: the first of each kind, up to 32. */
   readonly denials?: readonly Denial[] | undefined;
-  /** How often they were refused something, those in `denials` included. */
+  /** How often its processes were denied network access, including those in `denials`. */
   readonly denialsCount?: number | undefined;
-  /** From start to end of the main process. */
+  /** Run time of the main process. */
   readonly duration: number;
-  /** When its main process was over. */
+  /** When the main process ended. */
   readonly endedAt: Timestamp;
-  /** Largest resident set of any of the same. */
+  /** Largest resident set of any of the same processes. */
   readonly maxRssBytes?: number | undefined;
-  /** Whether the kernel killed one of its processes for want of memory. */
+  /** Whether the kernel killed one of its processes because memory ran out. */
   readonly oomKilled: boolean;
-  /** Why it is over. */
+  /** Why it ended. */
   readonly reason: EndReason;
-  /** The signal that ended it, if one did. */
+  /** The signal that killed it, if one did. */
   readonly signal?: Signal | undefined;
-  /** When it was started. */
+  /** When the main process started. */
   readonly startedAt: Timestamp;
-  /** Processes it started that were still alive at that moment. */
+  /** Number of its processes that were still alive at that moment. */
   readonly survivors: number;
   /** Whether `reason` is a time limit. */
   readonly timedOut: boolean;
 }
 
-/** The body of every answer that is an error. */
+/** Body of every error response. */
 export interface ErrorAnswer {
-  /** What went wrong. */
+  /** The error. */
   readonly error: ErrorBody;
 }
 
-/** The one error shape. */
+/** The JSON shape of every error. */
 export interface ErrorBody {
   /** The stable code. */
   readonly code: ErrorCode;
-  /** Facts for programs, where the code alone does not say enough. */
+  /** Machine-readable facts, where the code alone does not say enough. */
   readonly details?: unknown | undefined;
   /** What to do about it. */
   readonly hint?: string | undefined;
-  /** What happened, naming the thing. */
+  /** What failed, with the value. */
   readonly message: string;
 }
 
-/** What went wrong, as a stable name. */
-export type ErrorCode = "UNAUTHORIZED" | "FORBIDDEN" | "ROUTE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "UPGRADE_REQUIRED" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "IDEMPOTENCY_CONFLICT" | "TOKEN_NOT_FOUND" | "TOKEN_LIMIT" | "SANDBOX_NOT_FOUND" | "SANDBOX_DIFFERS" | "SANDBOX_PAUSED" | "SANDBOX_STOPPED" | "SANDBOX_LIMIT" | "AGENT_UNAVAILABLE" | "SHUTTING_DOWN" | "SERVER_UNREACHABLE" | "TOO_MANY_CONNECTIONS" | "VALIDATION_FAILED" | "COMMAND_NOT_FOUND" | "NOT_EXECUTABLE" | "CWD_NOT_FOUND" | "USER_NOT_FOUND" | "ARGUMENTS_TOO_LONG" | "PROCESS_NOT_FOUND" | "PROCESS_ALREADY_EXISTS" | "PROCESS_ENDED" | "PROCESS_LIMIT" | "STDIN_NOT_OPEN" | "STDIN_GAP" | "SESSION_NOT_FOUND" | "SESSION_ALREADY_EXISTS" | "SESSION_TERMINATED" | "SESSION_ALIVE" | "SESSION_BUSY" | "SESSION_LIMIT" | "SESSION_TOO_LARGE" | "COMMAND_CANCELLED" | "SHELL_NOT_SUPPORTED" | "TERMINAL_NOT_FOUND" | "TERMINAL_ALREADY_EXISTS" | "TERMINAL_ENDED" | "TERMINAL_READ_ONLY" | "PORT_CLOSED" | "PREVIEW_NOT_FOUND" | "PREVIEW_ASLEEP" | "PREVIEW_BUSY" | "PREVIEW_BROKEN" | "PREVIEW_LIMIT" | "MISDIRECTED" | "WAIT_TIMEOUT" | "LIMIT_UNAVAILABLE" | "EGRESS_UNAVAILABLE" | "SECRET_NOT_FOUND" | "ISOLATION_UNAVAILABLE" | "PAUSE_UNAVAILABLE" | "STORAGE_BUSY" | "SANDBOX_GONE" | "FILE_NOT_FOUND" | "FILE_EXISTS" | "IS_DIRECTORY" | "NOT_DIRECTORY" | "NOT_REGULAR_FILE" | "DIRECTORY_NOT_EMPTY" | "PERMISSION_DENIED" | "NO_SPACE" | "FILE_TOO_LARGE" | "READ_ONLY" | "NAME_TOO_LONG" | "TOO_MANY_LINKS" | "PATH_ESCAPES" | "CROSS_DEVICE" | "RESOURCE_BUSY" | "TOO_MANY_FILES" | "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE" | "CONTENT_MISMATCH" | "FILE_LIMIT" | "OPERATION_INTERRUPTED" | "FILESYSTEM_UNSUPPORTED" | "FILESYSTEM_ERROR" | "WATCH_NOT_FOUND" | "WATCH_ALREADY_EXISTS" | "WATCH_LIMIT" | "CURSOR_TOO_OLD" | "GIT_NOT_AVAILABLE" | "GIT_FAILED" | "GIT_AUTHENTICATION_FAILED" | "GIT_CONFIG_REFUSED" | "GIT_TIMEOUT" | "DISK_FULL" | "DISK_READ_ONLY" | "INTERNAL";
+/** Stable name of an error. */
+export type ErrorCode = "UNAUTHORIZED" | "FORBIDDEN" | "ROUTE_NOT_FOUND" | "METHOD_NOT_ALLOWED" | "BODY_TOO_LARGE" | "UPGRADE_REQUIRED" | "UNSUPPORTED_MEDIA_TYPE" | "RATE_LIMITED" | "IDEMPOTENCY_CONFLICT" | "TOKEN_NOT_FOUND" | "TOKEN_LIMIT" | "SANDBOX_NOT_FOUND" | "SANDBOX_DIFFERS" | "SANDBOX_PAUSED" | "SANDBOX_STOPPED" | "SANDBOX_LIMIT" | "AGENT_UNAVAILABLE" | "SHUTTING_DOWN" | "SERVER_UNREACHABLE" | "TOO_MANY_CONNECTIONS" | "VALIDATION_FAILED" | "COMMAND_NOT_FOUND" | "NOT_EXECUTABLE" | "CWD_NOT_FOUND" | "USER_NOT_FOUND" | "ARGUMENTS_TOO_LONG" | "PROCESS_NOT_FOUND" | "PROCESS_ALREADY_EXISTS" | "PROCESS_ENDED" | "PROCESS_LIMIT" | "STDIN_NOT_OPEN" | "STDIN_GAP" | "SESSION_NOT_FOUND" | "SESSION_ALREADY_EXISTS" | "SESSION_TERMINATED" | "SESSION_ALIVE" | "SESSION_BUSY" | "SESSION_LIMIT" | "COMMAND_CANCELLED" | "SHELL_NOT_SUPPORTED" | "TERMINAL_NOT_FOUND" | "TERMINAL_ALREADY_EXISTS" | "TERMINAL_ENDED" | "TERMINAL_READ_ONLY" | "PORT_CLOSED" | "PREVIEW_NOT_FOUND" | "PREVIEW_ASLEEP" | "PREVIEW_BUSY" | "PREVIEW_BROKEN" | "PREVIEW_LIMIT" | "MISDIRECTED" | "WAIT_TIMEOUT" | "LIMIT_UNAVAILABLE" | "EGRESS_UNAVAILABLE" | "SECRET_NOT_FOUND" | "ISOLATION_UNAVAILABLE" | "PAUSE_UNAVAILABLE" | "STORAGE_BUSY" | "SANDBOX_GONE" | "FILE_NOT_FOUND" | "FILE_EXISTS" | "IS_DIRECTORY" | "NOT_DIRECTORY" | "NOT_REGULAR_FILE" | "DIRECTORY_NOT_EMPTY" | "PERMISSION_DENIED" | "NO_SPACE" | "FILE_TOO_LARGE" | "READ_ONLY" | "NAME_TOO_LONG" | "TOO_MANY_LINKS" | "PATH_ESCAPES" | "CROSS_DEVICE" | "RESOURCE_BUSY" | "TOO_MANY_FILES" | "PRECONDITION_FAILED" | "RANGE_NOT_SATISFIABLE" | "CONTENT_MISMATCH" | "FILE_LIMIT" | "OPERATION_INTERRUPTED" | "FILESYSTEM_UNSUPPORTED" | "FILESYSTEM_ERROR" | "WATCH_NOT_FOUND" | "WATCH_ALREADY_EXISTS" | "WATCH_LIMIT" | "CURSOR_TOO_OLD" | "GIT_NOT_AVAILABLE" | "GIT_FAILED" | "GIT_AUTHENTICATION_FAILED" | "GIT_CONFIG_REFUSED" | "GIT_TIMEOUT" | "DISK_FULL" | "DISK_READ_ONLY" | "INTERNAL";
 
-/** A text that may be no UTF-8. */
+/** Bytes, as text if they are valid UTF-8. */
 export interface ExactText {
-  /** The text itself, or its bytes in base64. */
+  /** The text, or its bytes in base64. */
   readonly data: string;
-  /** Which of them. */
+  /** Encoding of `data`. */
   readonly encoding: Encoding;
 }
 
-/** Asks for one command, run to its end. Exactly one of `command` and `argv` is given. */
+/** Runs one command to completion. Exactly one of `command` and `argv` is required. */
 export interface ExecRequest {
-  /** Bytes of each output that the answer may hold (1 MiB). */
+  /** Maximum number of bytes of each output in the response (default 1 MiB). */
   readonly answerBytes?: number | undefined;
-  /** A program and its arguments; no shell. */
+  /** Program and arguments, run without a shell. */
   readonly argv?: readonly string[] | undefined;
-  /** What happens to what it leaves behind. */
+  /** What happens to processes that it leaves in the background. */
   readonly background?: Background | undefined;
-  /** A shell string, run by bash, or by sh where there is no bash. */
+  /** Shell command line, run by bash, or by sh if there is no bash. */
   readonly command?: string | undefined;
-  /** Working directory; relative ones are below the default. */
+  /** Working directory; relative paths are below the default. */
   readonly cwd?: string | undefined;
-  /** How output is put into the answer. */
+  /** Encoding of the output in the response. */
   readonly encoding?: Encoding | undefined;
   /** Changes to the default environment; `null` unsets. */
   readonly env?: Readonly<Record<string, string | null>> | undefined;
-  /** How long a tree that was told to end may take before it is killed (2000). */
+  /** Time between SIGTERM and SIGKILL when the process tree is killed (default 2000). */
   readonly grace?: number | undefined;
-  /** Its id, so that asking again finds it; made up if not given. */
+  /** Id of the command, which makes retries safe; generated if not given. */
   readonly id?: ProcessId | undefined;
-  /** Ends the whole tree after so long without output. */
+  /** Limit of time without output, after which the whole process tree is killed. */
   readonly idleTimeout?: number | undefined;
-  /** For finding it again. */
+  /** Labels to find it by. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Ends the whole tree when it has printed more than so much. */
+  /** Output limit, above which the whole process tree is killed. */
   readonly maxOutputBytes?: number | undefined;
-  /** Memory that this command may use, within the sandbox's own limit. */
+  /** Memory limit of this command, within the sandbox's own limit. */
   readonly memoryBytes?: number | undefined;
-  /** What it may reach, within what the sandbox may; all of that if not given. */
+  /** Egress rules of this command, within those of the sandbox; the sandbox's rules if not given. */
   readonly network?: readonly EgressRule[] | undefined;
-  /** What happens if the caller goes away. */
+  /** What happens if the client disconnects. */
   readonly onDisconnect?: OnDisconnect | undefined;
-  /** Standard input as text. Without this and `stdin_base64` it is closed. */
+  /** Standard input as text. Closed if neither this nor `stdin_base64` is given. */
   readonly stdin?: string | undefined;
-  /** Standard input, exact. */
+  /** Standard input in base64. */
   readonly stdinBase64?: string | undefined;
-  /** Ends the whole tree after so long. */
+  /** Time limit, after which the whole process tree is killed. */
   readonly timeout?: number | undefined;
-  /** User inside: a name, a number, or either with `:group`. */
+  /** User inside the sandbox: a name or an id, optionally with `:group`. */
   readonly user?: string | undefined;
 }
 
-/** What `exec` answers. */
+/** Result of `exec`. */
 export interface ExecResult {
-  /** Position behind the last byte of the log when it ended. */
+  /** Position after the last byte of the log when the command ended. */
   readonly cursor: number;
   /** How it ended. */
   readonly end: EndRecord;
-  /** Its id, under which its log can be read and its survivors killed. */
+  /** Id of the command, to read its log and kill its background processes. */
   readonly id: ProcessId;
   /**
-   * The session's shell could not be saved when the command was ended: it was replaced by one that holds the
+   * Whether the session's shell did not survive the end of the command and was replaced by one restored from the
    * session's last snapshot.
    */
   readonly sessionReset?: boolean | undefined;
@@ -337,139 +337,142 @@ export interface ExecResult {
   readonly stdout: Capture;
 }
 
-/** Expose a port. What is left out stays as it is, or takes its default if the port is not exposed yet. */
+/** Exposes a port. Omitted options stay as they are, or take their defaults if the port is not exposed yet. */
 export interface ExposePort {
-  /** Whether the program inside gets paths of the path form whole, `/preview/…` included (no). */
+  /** Whether the program inside receives the full path of a path URL, including `/preview/…` (default false). */
   readonly keepPrefix?: boolean | undefined;
-  /** What it is, for people. */
+  /** Display name. */
   readonly name?: string | undefined;
-  /** The secret part of its URL: 1 to 32 of `a-z`, `0-9` and `_`. Made up if not given; short ones can be guessed. */
+  /**
+   * Secret part of the URL: 1 to 32 characters of `a-z`, `0-9` and `_`. Generated if not given; short ones can be
+   * guessed.
+   */
   readonly token?: string | undefined;
-  /** Who may see it (`public`). */
+  /** Who may open the preview (default `public`). */
   readonly visibility?: Visibility | undefined;
-  /** Whether a request starts a sandbox that sleeps (no). */
+  /** Whether a request wakes a stopped sandbox (default false). */
   readonly wake?: boolean | undefined;
 }
 
-/** So many things were done. */
+/** Number of files that an operation changed. */
 export interface FileCount {
-  /** How many. */
+  /** Number of files. */
   readonly count: number;
 }
 
-/** Whether something is there. */
+/** Whether a file exists. */
 export interface FileExists {
-  /** Whether. */
+  /** Whether it exists. */
   readonly exists: boolean;
-  /** What it is, links followed. */
+  /** Its type, with links followed. */
   readonly kind?: FileKind | undefined;
 }
 
-/** What is known of one file. */
+/** Metadata of one file. */
 export interface FileInfo {
-  /** Bytes that it takes on the disk: fewer than its length if it has holes. */
+  /** Bytes allocated on disk: fewer than the length if the file has holes. */
   readonly allocated: number;
-  /** Tells two states of it apart, for `If-Match` and `If-None-Match`. */
+  /** Identifies this version of the file, for `If-Match` and `If-None-Match`. */
   readonly etag: string;
-  /** Its group, as numbered inside. */
+  /** Group id, inside the sandbox. */
   readonly gid: number;
-  /** What it is. */
+  /** Type of the file. */
   readonly kind: FileKind;
-  /** How many names it has. */
+  /** Number of hard links. */
   readonly links: number;
   /** Permission bits, in octal: `0644`. */
   readonly mode: string;
-  /** When its content last changed. */
+  /** When the content last changed. */
   readonly modified: Timestamp;
-  /** Its path: in a list below the directory that was listed, else as it was asked for. */
+  /** Path of the file: relative to the directory in a list, otherwise as requested. */
   readonly path: string;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact path in base64, if it is not valid UTF-8. */
   readonly pathBase64?: string | undefined;
-  /** Its length in bytes. */
+  /** Length in bytes. */
   readonly size: number;
-  /** Where it leads, if it is a symbolic link. */
+  /** Target, if the file is a symbolic link. */
   readonly target?: string | undefined;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact target in base64, if it is not valid UTF-8. */
   readonly targetBase64?: string | undefined;
-  /** Its owner, as numbered inside. */
+  /** User id of the owner, inside the sandbox. */
   readonly uid: number;
 }
 
-/** What a name stands for. */
+/** Type of a file. */
 export type FileKind = "file" | "directory" | "symlink" | "fifo" | "socket" | "character_device" | "block_device";
 
-/** A page of a list. */
+/** A page of a directory list. */
 export interface FileList {
   /** The entries. */
   readonly entries: readonly FileInfo[];
-  /** Give this as `after` for the next page; not there on the last. */
+  /** Value of `after` for the next page; absent on the last page. */
   readonly next?: string | undefined;
-  /** So many directories below could not be read. */
+  /** Number of directories that could not be read. */
   readonly unreadable: number;
 }
 
-/** How a list that is streamed ended. */
+/** End of a streamed list. */
 export interface FileListEnd {
-  /** Give this as `after` to go on; not there if that was all. */
+  /** Value of `after` to continue; absent if the list is complete. */
   readonly next?: string | undefined;
-  /** So many directories below could not be read. */
+  /** Number of directories that could not be read. */
   readonly unreadable: number;
 }
 
-/** One line of a list that is streamed. */
+/** One line of a streamed list. */
 export type FileListLine = { entry: FileInfo } | { end: FileListEnd } | { error: ErrorBody };
 
-/** A file's content as text. */
+/** Content of a file as text. */
 export interface FileText {
-  /** What was read of it. */
+  /** The content. */
   readonly data: string;
-  /** How it is put into JSON. */
+  /** Encoding of `data`. */
   readonly encoding: Encoding;
   /** The file. */
   readonly file: FileInfo;
-  /** Bytes that are no UTF-8 were replaced. */
+  /** Whether bytes that are not valid UTF-8 were replaced. */
   readonly replaced: boolean;
 }
 
-/** Asks for a new session that holds what another one does. */
+/** Creates a copy of a session, with the state of its shell. */
 export interface ForkRequest {
-  /** The id of the new one; made up if not given. */
+  /** Id of the new session; generated if not given. */
   readonly id?: SessionId | undefined;
 }
 
-/** Rename, move or copy. */
+/** Renames, moves or copies a file or directory. */
 export interface FromToRequest {
-  /** What. */
+  /** Source path. */
   readonly from?: string | undefined;
-  /** The same exactly. */
+  /** Exact source path in base64. */
   readonly fromBase64?: string | undefined;
-  /** Make the directories above the new name that are missing. */
+  /** Create missing parent directories of the destination. */
   readonly parents?: boolean | undefined;
-  /** Directories with all that is in them; for a copy only. */
+  /** Copy directories with their content; for copies only. */
   readonly recursive?: boolean | undefined;
-  /** Replace what is there; a copy merges directories. */
+  /** Replace the destination if it exists; a copy merges directories. */
   readonly replace?: boolean | undefined;
-  /** Its new name. */
+  /** Destination path. */
   readonly to?: string | undefined;
-  /** The same exactly. */
+  /** Exact destination path in base64. */
   readonly toBase64?: string | undefined;
-  /** The user to do it as. */
+  /** User to do it as. */
   readonly user?: string | undefined;
 }
 
-/** Output that can no longer be read: the log had to drop it. */
+/** Output that the log has dropped. */
 export interface Gap {
   /** First position that cannot be read. */
   readonly from: number;
-  /** First position after it that can. */
+  /** First position after it that can be read. */
   readonly to: number;
 }
 
-/** Who wrote a commit. */
+/** Author of a commit. */
 export interface GitAuthor {
-  /** An address. */
+  /** Email address. */
   readonly email: string;
-  /** A name. */
+  /** Name. */
   readonly name: string;
 }
 
@@ -477,700 +480,700 @@ export interface GitAuthor {
 export interface GitBranch {
   /** Its last commit. */
   readonly commit: string;
-  /** It is checked out. */
+  /** Whether it is checked out. */
   readonly current: boolean;
-  /** Its name. */
+  /** Name of the branch. */
   readonly name: string;
-  /** The branch that it follows. */
+  /** Its upstream branch. */
   readonly upstream?: string | undefined;
 }
 
-/** Branches. */
+/** A list of branches. */
 export interface GitBranches {
-  /** By name. */
+  /** Branches, sorted by name. */
   readonly branches: readonly GitBranch[];
 }
 
-/** Whose branches. */
+/** Lists branches. */
 export interface GitBranchesRequest {
-  /** The repository, or a directory in it; relative to `/workspace`. */
+  /** Path of the repository, or of a directory in it; relative to `/workspace`. */
   readonly path: string;
-  /** Those of remotes, too. */
+  /** Include remote-tracking branches. */
   readonly remotes?: boolean | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** What is different about a path. */
+/** How a path differs. */
 export type GitChange = "unmodified" | "modified" | "type_changed" | "added" | "deleted" | "renamed" | "copied" | "unmerged" | "untracked" | "ignored";
 
-/** What is checked out. */
+/** Result of a checkout. */
 export interface GitCheckedOut {
-  /** The branch; none if it is a commit. */
+  /** The current branch; absent if HEAD is detached. */
   readonly branch?: string | undefined;
-  /** The commit. */
+  /** The current commit. */
   readonly commit?: string | undefined;
 }
 
-/** What to check out. */
+/** Checks out a branch, tag or commit. */
 export interface GitCheckoutRequest {
-  /** Make the branch. */
+  /** Create the branch. */
   readonly create?: boolean | undefined;
-  /** Where a new branch begins. */
+  /** Starting point of a new branch. */
   readonly from?: string | undefined;
-  /** The repository, or a directory in it; relative to `/workspace`. */
+  /** Path of the repository, or of a directory in it; relative to `/workspace`. */
   readonly path: string;
-  /** A branch, a tag or a commit. */
+  /** Branch, tag or commit to check out. */
   readonly target: string;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** A repository to be fetched. */
+/** Clones a repository. */
 export interface GitCloneRequest {
-  /** The branch or tag to check out; else the remote's own. */
+  /** Branch or tag to check out; the remote's default branch if not given. */
   readonly branch?: string | undefined;
-  /** For the remote, if it asks. */
+  /** Credentials for the remote, if it requires them. */
   readonly credentials?: GitCredentials | undefined;
-  /** Only so many commits back. */
+  /** Number of commits of history to fetch; all if not given. */
   readonly depth?: number | undefined;
-  /** The directory that it becomes; else named like the repository, below `/workspace`. */
+  /** Directory to clone into; by default named after the repository, below `/workspace`. */
   readonly path?: string | undefined;
-  /** Ends it after so long (ten minutes). */
+  /** Time limit (default ten minutes). */
   readonly timeout?: number | undefined;
-  /** Where it is: `https://…`, `http://…`, `file://…` or an absolute path inside. */
+  /** URL of the repository: `https://…`, `http://…`, `file://…` or an absolute path inside the sandbox. */
   readonly url: string;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** A repository that was fetched. */
+/** Result of a clone. */
 export interface GitCloned {
-  /** The branch that is checked out. */
+  /** The branch checked out. */
   readonly branch?: string | undefined;
-  /** The commit that is checked out; none if the repository is empty. */
+  /** The commit checked out; absent if the repository is empty. */
   readonly commit?: string | undefined;
-  /** Where it is. */
+  /** Directory of the repository. */
   readonly path: string;
 }
 
 /** A commit. */
 export interface GitCommitInfo {
-  /** Who wrote it. */
+  /** Author of the commit. */
   readonly author: GitAuthor;
-  /** The rest. */
+  /** The rest of its message. */
   readonly body: string;
-  /** Its hash. */
+  /** Hash of the commit. */
   readonly commit: string;
-  /** Those before it. */
+  /** Hashes of its parents. */
   readonly parents: readonly string[];
   /** The first line of its message. */
   readonly subject: string;
-  /** When. */
+  /** When it was authored. */
   readonly time: Timestamp;
 }
 
-/** A commit to be made. */
+/** Creates a commit. */
 export interface GitCommitRequest {
-  /** With every change, new files included. */
+  /** Include every change, and new files. */
   readonly all?: boolean | undefined;
-  /** Even if nothing is different. */
+  /** Create the commit even if it changes nothing. */
   readonly allowEmpty?: boolean | undefined;
-  /** Who made it; else as the repository is configured. */
+  /** Author and committer; from the repository's configuration if not given. */
   readonly author?: GitAuthor | undefined;
-  /** What it does. */
+  /** Commit message. */
   readonly message: string;
-  /** The repository, or a directory in it; relative to `/workspace`. */
+  /** Path of the repository, or of a directory in it; relative to `/workspace`. */
   readonly path: string;
-  /** With the changes to these paths. */
+  /** Include the changes to these paths. */
   readonly paths?: readonly string[] | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** A commit that was made. */
+/** Result of a commit. */
 export interface GitCommitted {
-  /** The branch that it is on. */
+  /** Branch of the commit. */
   readonly branch?: string | undefined;
-  /** Its hash. */
+  /** Hash of the commit. */
   readonly commit: string;
 }
 
-/** Who one is to a remote. Never printed, never kept. */
+/** Credentials for a remote. Never logged, never stored. */
 export interface GitCredentials {
-  /** The password, or a token that stands for it. */
+  /** Password or access token. */
   readonly password: string;
-  /** The only server that gets them: `https://host` or `https://host:port`. A clone's own if not given. */
+  /**
+   * The only server that receives them: `https://host` or `https://host:port`. For a clone, the server of its URL
+   * by default.
+   */
   readonly server?: string | undefined;
-  /** The name. */
+  /** User name. */
   readonly username: string;
 }
 
-/** What is different, as a patch. */
+/** A diff. */
 export interface GitDiff {
-  /** The text; bytes that are no UTF-8 are replaced. */
+  /** The patch; bytes that are not valid UTF-8 are replaced. */
   readonly diff: string;
-  /** There is more than is told: the middle is left out. */
+  /** Whether the middle of the patch was left out because of its size. */
   readonly truncated: boolean;
 }
 
-/** What to compare. */
+/** Requests a diff. */
 export interface GitDiffRequest {
-  /** So many lines around each change (3). */
+  /** Number of context lines around each change (default 3). */
   readonly context?: number | undefined;
-  /** This commit with the files, or with `to`. */
+  /** Commit to compare with the working tree, or with `to`. */
   readonly from?: string | undefined;
-  /** The repository, or a directory in it; relative to `/workspace`. */
+  /** Path of the repository, or of a directory in it; relative to `/workspace`. */
   readonly path: string;
-  /** Only these paths. */
+  /** Limit the diff to these paths. */
   readonly paths?: readonly string[] | undefined;
-  /** The next commit with the last; else the files with the next commit. */
+  /** Compare the index with the last commit, instead of the working tree with the index. */
   readonly staged?: boolean | undefined;
   /** The other commit. */
   readonly to?: string | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** Commits. */
+/** A list of commits. */
 export interface GitLog {
-  /** Newest first. */
+  /** Commits, newest first. */
   readonly commits: readonly GitCommitInfo[];
 }
 
-/** Which commits. */
+/** Lists commits. */
 export interface GitLogRequest {
-  /** From here back; else from what is checked out. */
+  /** Commit to start from, going back in history; the current commit if not given. */
   readonly from?: string | undefined;
-  /** So many at most (50, at most 1000). */
+  /** Maximum number of commits (default 50, at most 1000). */
   readonly limit?: number | undefined;
-  /** The repository, or a directory in it; relative to `/workspace`. */
+  /** Path of the repository, or of a directory in it; relative to `/workspace`. */
   readonly path: string;
-  /** Only those that changed these paths. */
+  /** Only commits that changed these paths. */
   readonly paths?: readonly string[] | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** How far git is. */
+/** Progress of a git operation. */
 export interface GitProgress {
-  /** In pieces. */
+  /** Number of items done. */
   readonly done: number;
-  /** How much of it is done. */
+  /** Percentage done. */
   readonly percent: number;
-  /** What it does: `Receiving objects`. */
+  /** Current phase: `Receiving objects`. */
   readonly phase: string;
-  /** Of so many. */
+  /** Total number of items. */
   readonly total: number;
 }
 
-/** What to fetch into a repository. */
+/** Pulls from a remote. */
 export interface GitPullRequest {
-  /** Which branch; else the one that is followed. */
+  /** Branch to pull; the upstream branch if not given. */
   readonly branch?: string | undefined;
-  /** For the remote, if it asks. */
+  /** Credentials for the remote, if it requires them. */
   readonly credentials?: GitCredentials | undefined;
-  /** The repository, or a directory in it; relative to `/workspace`. */
+  /** Path of the repository, or of a directory in it; relative to `/workspace`. */
   readonly path: string;
-  /** From where (`origin`). */
+  /** Remote to pull from (default `origin`). */
   readonly remote?: string | undefined;
-  /** Ends it after so long (ten minutes). */
+  /** Time limit (default ten minutes). */
   readonly timeout?: number | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** What was fetched. */
+/** Result of a pull. */
 export interface GitPulled {
-  /** The commit that is checked out now. */
+  /** The current commit, after the pull. */
   readonly commit?: string | undefined;
-  /** It was another before. */
+  /** Whether the pull changed it. */
   readonly updated: boolean;
 }
 
-/** What to send. */
+/** Pushes to a remote. */
 export interface GitPushRequest {
-  /** Which branch; else the one that is checked out. */
+  /** Branch to push; the current branch if not given. */
   readonly branch?: string | undefined;
-  /** For the remote, if it asks. */
+  /** Credentials for the remote, if it requires them. */
   readonly credentials?: GitCredentials | undefined;
-  /** Even if it replaces commits there, unless somebody else added some. */
+  /** Replace commits on the remote, unless another client has pushed in the meantime. */
   readonly force?: boolean | undefined;
-  /** The repository, or a directory in it; relative to `/workspace`. */
+  /** Path of the repository, or of a directory in it; relative to `/workspace`. */
   readonly path: string;
-  /** To where (`origin`). */
+  /** Remote to push to (default `origin`). */
   readonly remote?: string | undefined;
-  /** Follow it from now on. */
+  /** Set the remote branch as upstream. */
   readonly setUpstream?: boolean | undefined;
-  /** Ends it after so long (ten minutes). */
+  /** Time limit (default ten minutes). */
   readonly timeout?: number | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** What was sent. */
+/** Result of a push. */
 export interface GitPushed {
-  /** One each. */
+  /** The pushed refs. */
   readonly refs: readonly GitPushedRef[];
 }
 
-/** A branch that was sent. */
+/** One pushed ref. */
 export interface GitPushedRef {
-  /** Here. */
+  /** Local ref. */
   readonly from: string;
-  /** What happened. */
+  /** Summary of the update, as git prints it. */
   readonly summary: string;
-  /** There. */
+  /** Remote ref. */
   readonly to: string;
 }
 
-/** How a repository is. */
+/** Status of a repository. */
 export interface GitStatus {
-  /** Commits that the upstream lacks. */
+  /** Number of commits that the upstream lacks. */
   readonly ahead?: number | undefined;
-  /** Commits that it lacks. */
+  /** Number of upstream commits that the branch lacks. */
   readonly behind?: number | undefined;
-  /** The branch; none if a commit is checked out. */
+  /** The current branch; absent if HEAD is detached. */
   readonly branch?: string | undefined;
-  /** The commit; none before the first. */
+  /** The current commit; absent before the first commit. */
   readonly commit?: string | undefined;
-  /** What is different. */
+  /** Paths that differ. */
   readonly entries: readonly GitStatusEntry[];
-  /** The branch that it follows. */
+  /** The upstream branch. */
   readonly upstream?: string | undefined;
 }
 
-/** One path that is different. */
+/** One path that differs. */
 export interface GitStatusEntry {
-  /** Its name before, if it was renamed or copied. */
+  /** Previous path, if it was renamed or copied. */
   readonly from?: string | undefined;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact previous path in base64, if it is not valid UTF-8. */
   readonly fromBase64?: string | undefined;
-  /** The path, from the top of the repository. */
+  /** Path relative to the root of the repository. */
   readonly path: string;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact path in base64, if it is not valid UTF-8. */
   readonly pathBase64?: string | undefined;
-  /** How it will differ in the next commit. */
+  /** Change in the index, compared with the last commit. */
   readonly staged: GitChange;
-  /** How the file differs from that. */
+  /** Change in the working tree, compared with the index. */
   readonly worktree: GitChange;
 }
 
-/** A repository to be looked at. */
+/** Requests the status of a repository. */
 export interface GitStatusRequest {
-  /** What is ignored, too. */
+  /** Include ignored files. */
   readonly ignored?: boolean | undefined;
-  /** The repository, or a directory in it; relative to `/workspace`. */
+  /** Path of the repository, or of a directory in it; relative to `/workspace`. */
   readonly path: string;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** Names that were found, in order. */
+/** The files that were found, sorted by path. */
 export interface GlobAnswer {
-  /** The names. */
+  /** The files. */
   readonly entries: readonly GlobEntry[];
-  /** Directories that could not be read. */
+  /** Number of directories that could not be read. */
   readonly troubles: number;
-  /** Why there may be more. */
+  /** Why the results may be incomplete. */
   readonly truncated?: SearchTruncated | undefined;
 }
 
-/** A name that was found. */
+/** A file that was found. */
 export interface GlobEntry {
-  /** What it is. */
+  /** Type of the file. */
   readonly kind: GlobKind;
-  /** Its path. */
+  /** Path of the file. */
   readonly path: string;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact path in base64, if it is not valid UTF-8. */
   readonly pathBase64?: string | undefined;
 }
 
-/** What a name that was found stands for. */
+/** Type of a file that was found. */
 export type GlobKind = "file" | "directory" | "symlink" | "other";
 
-/** Find names below a directory. */
+/** Finds files below a directory by name. */
 export interface GlobRequest {
-  /** How many levels; all if not given. */
+  /** Maximum depth; unlimited if not given. */
   readonly depth?: number | undefined;
-  /** Globs of what is left out. */
+  /** Globs of files to leave out. */
   readonly exclude?: readonly string[] | undefined;
-  /** Names that begin with a dot, too. */
+  /** Include hidden files: names that begin with a dot. */
   readonly hidden?: boolean | undefined;
-  /** What `.gitignore` and `.ignore` name, too. */
+  /** Include files that `.gitignore` and `.ignore` exclude. */
   readonly ignored?: boolean | undefined;
-  /** Names in all (10000). */
+  /** Maximum number of results (default 10000). */
   readonly maxMatches?: number | undefined;
-  /** The directory. */
+  /** Directory to search. */
   readonly path?: string | undefined;
-  /** The same exactly. */
+  /** Exact path in base64. */
   readonly pathBase64?: string | undefined;
-  /** Patterns over the path below the directory: `*` and `?` stay within a name, `**` does not. */
+  /** Globs for the path below the directory: `*` and `?` match within a name, `**` across directories. */
   readonly patterns: readonly string[];
-  /** How long it may take (60 s). */
+  /** Time limit (default 60 s). */
   readonly timeout?: number | undefined;
-  /** The user to look as. */
+  /** User to search as. */
   readonly user?: string | undefined;
 }
 
-/** An HTTP request that must be answered. */
+/** An HTTP request that must succeed. */
 export interface HttpCondition {
-  /** Path to get. */
+  /** Path to request with GET. */
   readonly path: string;
-  /** The status that it must have; without it any from 200 to 399. */
+  /** Required status; any from 200 to 399 if not given. */
   readonly status?: number | undefined;
 }
 
-/** What an interrupt did. */
+/** Result of an interrupt. */
 export interface InterruptReceipt {
-  /** Whether something ran that could be interrupted. */
+  /** Whether a command was running and was interrupted. */
   readonly interrupted: boolean;
 }
 
-/** How strongly commands are walled off. */
+/** Isolation of a sandbox. */
 export type Isolation = "namespaces" | "none";
 
-/** Asks to end every process, or all that have these labels. */
+/** Kills every process, or those with matching labels. */
 export interface KillAllRequest {
-  /** How long they may take before they are killed (2000). */
+  /** Time between SIGTERM and SIGKILL (default 2000). */
   readonly grace?: number | undefined;
-  /** Only those that have all of these. */
+  /** Kill only processes that have all of these labels. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
 }
 
-/** What a kill did. */
+/** Result of a kill. */
 export interface KillReceipt {
-  /** Processes that were sent a signal. */
+  /** Number of processes that received a signal. */
   readonly signalled: number;
-  /** Processes of the tree that are still alive. */
+  /** Number of processes of the tree that are still alive. */
   readonly survivors: number;
 }
 
-/** Asks to end a whole tree: TERM, then KILL. */
+/** Kills a whole process tree: SIGTERM, then SIGKILL. */
 export interface KillRequest {
-  /** How long it may take before it is killed; without it as the command was started with. */
+  /** Time between SIGTERM and SIGKILL; the command's own `grace_ms` if not given. */
   readonly grace?: number | undefined;
 }
 
-/** Sign a link to a private preview. */
+/** Requests a signed link to a private preview. */
 export interface LinkRequest {
-  /** For how long it is good, and what it lets in (an hour; at most 30 days). */
+  /** How long the link, and access through it, is valid (default one hour, at most 30 days). */
   readonly expiresIn?: number | undefined;
 }
 
-/** What to look for in the output. Exactly one of `text` and `regex` is given. */
+/** Text to look for in the output. Exactly one of `text` and `regex` is required. */
 export interface LogCondition {
-  /** A line that this regular expression matches. */
+  /** Regular expression that a line must match. */
   readonly regex?: string | undefined;
-  /** From this position of the log on (0): what was printed before the wait counts too. */
+  /** Position in the log to search from (default 0). Earlier output counts, too. */
   readonly since?: number | undefined;
-  /** This text, anywhere. */
+  /** Text to find anywhere in the output. */
   readonly text?: string | undefined;
 }
 
-/** Where the output was found. */
+/** Output that matched. */
 export interface LogMatch {
-  /** Position behind it. */
+  /** Position after the match. */
   readonly cursor: number;
-  /** The line that it is in; what is no UTF-8 is replaced. */
+  /** The line of the match; bytes that are not valid UTF-8 are replaced. */
   readonly line: string;
-  /** On which output. */
+  /** Output stream of the match. */
   readonly stream: Stream;
 }
 
-/** A directory was asked for. */
+/** Result of creating a directory. */
 export interface MakeDirectoryReceipt {
-  /** It was not there before. */
+  /** Whether the directory is new. */
   readonly created: boolean;
   /** The directory. */
   readonly file: FileInfo;
 }
 
-/** Make a directory. */
+/** Creates a directory. */
 export interface MakeDirectoryRequest {
-  /** Its permission bits, in octal; else 0755. */
+  /** Permission bits in octal (default 0755). */
   readonly mode?: string | undefined;
-  /** Those above it too; and it is no error that it is there. */
+  /** Create missing parent directories, too, and do not fail if the directory exists. */
   readonly parents?: boolean | undefined;
-  /** The directory. */
+  /** Path of the directory. */
   readonly path?: string | undefined;
-  /** The same exactly. */
+  /** Exact path in base64. */
   readonly pathBase64?: string | undefined;
-  /** The user to do it as. */
+  /** User to create it as. */
   readonly user?: string | undefined;
 }
 
-/** Set permission bits. */
+/** Sets permission bits. */
 export interface ModeRequest {
-  /** In octal: `0755`. */
+  /** Permission bits in octal: `0755`. */
   readonly mode: string;
-  /** What. */
+  /** Path of the file. */
   readonly path?: string | undefined;
-  /** The same exactly. */
+  /** Exact path in base64. */
   readonly pathBase64?: string | undefined;
-  /** Of all that is in it, too. */
+  /** Apply to everything in the directory, too. */
   readonly recursive?: boolean | undefined;
-  /** The user to do it as. */
+  /** User to do it as. */
   readonly user?: string | undefined;
 }
 
-/** The way out of a sandbox. */
+/** Network state of a sandbox. */
 export interface NetworkInfo {
-  /** Whether there is a way out at all: there is none before the first rule. */
+  /** Whether egress is open; it opens with the first rule. */
   readonly open: boolean;
-  /** What may be reached. */
+  /** The current policy. */
   readonly policy: NetworkPolicy;
-  /** What has gone out so far. */
+  /** Totals so far. */
   readonly totals: EgressTotals;
 }
 
-/** What a sandbox may reach. Nothing else is reachable, and a list that is empty allows nothing. */
+/** Egress policy: what a sandbox may reach. Everything else is denied, so an empty list denies everything. */
 export interface NetworkPolicy {
-  /** What is allowed. */
+  /** The rules that allow access. */
   readonly allow?: readonly EgressRule[] | undefined;
-  /** Addresses of names that are not asked of anybody. They are subject to the rules like any other address. */
+  /** Fixed addresses of names, which are not looked up. The rules apply to them as to any other address. */
   readonly hosts?: Readonly<Record<string, readonly string[]>> | undefined;
-  /** The name server to ask, `ADDRESS:PORT`; that of the machine if not given. */
+  /** Name server to use, `ADDRESS:PORT`; the host's if not given. */
   readonly resolver?: string | undefined;
-  /**
-   * Certificates (PEM) that servers are believed by, beside those that the machine believes, where TLS ends at
-   * Atoll.
-   */
+  /** CA certificates (PEM) to trust for inspected TLS, besides those that the host trusts. */
   readonly trust?: string | undefined;
 }
 
-/** A new token. The only time that its secret is told. */
+/** A new token. The secret is returned only once. */
 export interface NewToken {
-  /** What it is. */
+  /** The token without its secret. */
   readonly info: TokenInfo;
-  /** To be sent as `Authorization: Bearer …`. */
+  /** The secret, to send as `Authorization: Bearer …`. */
   readonly token: string;
 }
 
-/** What there is in the shell that cannot be carried into another one. */
+/** State of the shell that a snapshot cannot restore. */
 export interface NotCarriedInfo {
-  /** Open descriptors beyond the standard three. */
+  /** Open file descriptors other than the standard three. */
   readonly descriptors: readonly number[];
-  /** Whether it has background jobs. */
+  /** Whether the shell has background jobs. */
   readonly jobs: boolean;
 }
 
-/** What happens to a command whose caller goes away before its end. */
+/** What happens to a command whose client disconnects before it ends. */
 export type OnDisconnect = "keep" | "kill";
 
-/** The main process is over, and everything that it printed was told. */
+/** The main process has ended, and all of its output was sent. */
 export interface OutputEnd {
-  /** Position behind the last byte that was told. */
+  /** Position after the last byte sent. */
   readonly cursor: number;
   /** How it ended. */
   readonly end: EndRecord;
 }
 
-/** A piece of the ordered log over both streams. */
+/** A piece of the log, which orders both streams. */
 export interface OutputEvent {
   /** Position of its first byte in the log. */
   readonly cursor: number;
-  /** The bytes, encoded. */
+  /** The bytes, encoded as `encoding` says. */
   readonly data: string;
-  /** How. */
+  /** Encoding of `data`. */
   readonly encoding: Encoding;
-  /** Position behind its last byte: where to go on. */
+  /** Position after its last byte, to continue from. */
   readonly nextCursor: number;
-  /** Whether bytes that are no UTF-8 were replaced. */
+  /** Whether bytes that are not valid UTF-8 were replaced. */
   readonly replaced?: boolean | undefined;
-  /** Which output. */
+  /** Output stream. */
   readonly stream: Stream;
-  /** When they were read. */
+  /** When the bytes were read. */
   readonly time: Timestamp;
 }
 
-/** A range of the log. */
+/** A page of the log. */
 export interface OutputPage {
-  /** Nothing will ever come after this page. */
+  /** Whether the log is complete: no output follows this page. */
   readonly closed: boolean;
-  /** The output in the range, in order. */
+  /** Output on this page, in order. */
   readonly events: readonly OutputEvent[];
-  /** What is missing from it. */
+  /** Output missing from this page. */
   readonly gaps: readonly Gap[];
-  /** Where the next page begins. */
+  /** Position of the next page. */
   readonly nextCursor: number;
 }
 
-/** Where a hunk went in. */
+/** Where a hunk was applied. */
 export interface PatchHunk {
-  /** Its lines fit letter by letter; else blanks or typographic signs differ. */
+  /** Whether the lines match exactly. Otherwise they differ in white space or in typographic characters. */
   readonly exact: boolean;
-  /** How many lines of context at each end were not looked at. */
+  /** Number of context lines ignored at each end. */
   readonly fuzz: number;
-  /** The line of the old file, counted from one. */
+  /** Line in the old file, starting at 1. */
   readonly line: number;
-  /** How many lines from where it should be. */
+  /** Distance in lines from the position that the patch names. */
   readonly offset: number;
 }
 
 /** What a patch did to a file. */
 export type PatchOutcome = "created" | "changed" | "deleted" | "renamed" | "copied";
 
-/** A patch was applied. */
+/** Result of applying a patch. */
 export interface PatchReceipt {
-  /** Nothing was changed: it was only looked whether it fits. */
+  /** Whether this was a dry run, which changes nothing. */
   readonly dryRun: boolean;
-  /** Its files. */
+  /** The patched files. */
   readonly files: readonly PatchedFile[];
 }
 
-/** Change what can be changed while it lives. What is left out stays. */
+/** Changes options of an existing sandbox. Omitted options stay as they are. */
 export interface PatchSandbox {
-  /** Never stop it for want of use. */
+  /** Never stop the sandbox for lack of use. */
   readonly keepAlive?: boolean | undefined;
   /** Labels to set; `null` removes one. */
   readonly labels?: Readonly<Record<string, string | null>> | undefined;
-  /** Stop it when nobody used it for so long. 0: never. */
+  /** Stop the sandbox after this time without use. 0 means never. */
   readonly sleepAfterMs?: number | undefined;
 }
 
 /** One file of a patch. */
 export interface PatchedFile {
-  /** Lines that are new. */
+  /** Number of lines added. */
   readonly added: number;
-  /** The name that it had, or the file that it is a copy of. */
+  /** Previous path of a renamed file, or the source of a copy. */
   readonly from?: string | undefined;
-  /** Where its hunks went in. */
+  /** Where its hunks were applied. */
   readonly hunks: readonly PatchHunk[];
   /** What happened to it. */
   readonly outcome: PatchOutcome;
-  /** Its path, after the patch if it is still there. */
+  /** Path of the file, after the patch if it still exists. */
   readonly path: string;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact path in base64, if it is not valid UTF-8. */
   readonly pathBase64?: string | undefined;
-  /** Lines that went. */
+  /** Number of lines removed. */
   readonly removed: number;
 }
 
-/** When a port counts as open. */
+/** A port that must accept connections. */
 export interface PortCondition {
-  /** Set to ask for a page instead of a mere connection. */
+  /** Require an HTTP response, not just a connection. */
   readonly http?: HttpCondition | undefined;
-  /** Its number. */
+  /** Port number. */
   readonly port: number;
 }
 
-/** A port inside on which something listens. */
+/** A listening port inside a sandbox. */
 export interface PortInfo {
-  /** Addresses inside that it is bound to: `127.0.0.1`, `::`. */
+  /** Addresses that it is bound to: `127.0.0.1`, `::`. */
   readonly addresses: readonly string[];
-  /** How that process was started. */
+  /** Command line of that process. */
   readonly command?: string | undefined;
-  /** Pid, inside, of a process that listens; absent if that cannot be known. */
+  /** Pid inside the sandbox of a listening process; absent if unknown. */
   readonly pid?: number | undefined;
-  /** Its number. */
+  /** Port number. */
   readonly port: number;
-  /** The process of this API that it belongs to, if it does. */
+  /** Id of the API process that it belongs to, if any. */
   readonly process?: ProcessId | undefined;
 }
 
-/** Every port inside on which something listens, lowest first. */
+/** The listening ports of a sandbox, lowest first. */
 export interface PortList {
-  /** These. */
+  /** The ports. */
   readonly ports: readonly PortInfo[];
 }
 
 /** An exposed port. */
 export interface Preview {
-  /** Since when. */
+  /** When the port was exposed. */
   readonly createdAt: Timestamp;
-  /** Whether the program inside gets paths of the path form whole. */
+  /** Whether the program inside receives the full path of a path URL. */
   readonly keepPrefix: boolean;
-  /** What it is, for people. */
+  /** Display name. */
   readonly name?: string | undefined;
-  /** Where it is for clients that cannot resolve that name: below a path of a host that all previews share. */
+  /** URL with a path on a shared host name, for clients that cannot resolve the host name of `url`. */
   readonly pathUrl?: string | undefined;
-  /** The port inside. */
+  /** Port inside the sandbox. */
   readonly port: number;
-  /** The secret part of its URLs. */
+  /** Secret part of its URLs. */
   readonly token: string;
-  /** Where it is, with a host name of its own. Absent if this server listens nowhere for previews. */
+  /** URL with a host name of its own. Absent if the server has no preview listener. */
   readonly url?: string | undefined;
-  /** Who may see it. */
+  /** Who may open the preview. */
   readonly visibility: Visibility;
-  /** Whether a request starts a sandbox that sleeps. */
+  /** Whether a request wakes a stopped sandbox. */
   readonly wake: boolean;
 }
 
-/** A link that lets in whoever has it, for a while. */
+/** A link that grants access to a private preview until it expires. */
 export interface PreviewLink {
-  /** Until then. */
+  /** When the link expires. */
   readonly expiresAt: Timestamp;
-  /** Below a path of a host that all previews share. */
+  /** URL with a path on a shared host name. */
   readonly pathUrl: string;
-  /** With a host name of its own. */
+  /** URL with a host name of its own. */
   readonly url: string;
 }
 
 /** Exposed ports of a sandbox, lowest first. */
 export interface PreviewList {
-  /** These. */
+  /** The previews. */
   readonly previews: readonly Preview[];
 }
 
-/** Names a command within its sandbox. */
+/** Id of a command within its sandbox. */
 export type ProcessId = string;
 
 /** One process. */
 export interface ProcessInfo {
-  /** What was asked for: the shell string, or the arguments joined for reading. */
+  /** The command line, or the arguments joined for display. */
   readonly command: string;
-  /** Position behind the last byte of its log. */
+  /** Position after the last byte of its log. */
   readonly cursor: number;
   /** How its main process ended, if it has. */
   readonly end?: EndRecord | undefined;
-  /** Its id. */
+  /** Id of the process. */
   readonly id: ProcessId;
   /** Labels given at start. */
   readonly labels: Readonly<Record<string, string>>;
-  /** Pid of its main process inside the sandbox, while there is one. */
+  /** Pid of its main process inside the sandbox, while it runs. */
   readonly pid?: number | undefined;
   /** Whether it is ready, if it has a readiness condition. */
   readonly ready?: boolean | undefined;
-  /** How often it was started again by its restart policy. */
+  /** Number of restarts by its restart policy. */
   readonly restarts: number;
-  /** The session that it runs in or was started from. */
+  /** Session that it runs in or was started from. */
   readonly session?: SessionId | undefined;
-  /** When it was (last) started. */
+  /** When it was last started. */
   readonly startedAt: Timestamp;
-  /** Where in its life it is. */
+  /** Current state. */
   readonly state: ProcessState;
-  /** Bytes on standard error so far. */
+  /** Number of bytes on standard error so far. */
   readonly stderrBytes: number;
-  /** Bytes on standard output so far. */
+  /** Number of bytes on standard output so far. */
   readonly stdoutBytes: number;
 }
 
-/** Processes, oldest first. */
+/** A list of processes, oldest first. */
 export interface ProcessList {
-  /** All that were asked for. */
+  /** The processes. */
   readonly processes: readonly ProcessInfo[];
 }
 
-/** Where in its life a process is. */
+/** State of a process. */
 export type ProcessState = "starting" | "running" | "lingering" | "ended";
 
-/** A secret that commands may use and not see. Its name is the name of a variable, which holds a stand-in for it. */
+/** A secret that commands can use but not read. An environment variable of the same name holds a placeholder. */
 export interface PutSecret {
-  /** Headers of requests in which the stand-in is replaced (`authorization`). */
+  /** Request headers in which the placeholder is replaced (default `authorization`). */
   readonly headers?: readonly string[] | undefined;
-  /** Names of the only servers that get it, by HTTPS: `NAME`, or `NAME:PORT` for another port than 443. */
+  /** The only servers that receive it, over HTTPS: `NAME`, or `NAME:PORT` for a port other than 443. */
   readonly hosts: readonly string[];
-  /** The secret itself. It is never told again. */
+  /** The secret itself. The API never returns it. */
   readonly value: string;
 }
 
-/** When a process counts as ready. */
+/** When a process is ready. */
 export type ReadyCondition = { log: unknown } | { port: PortCondition };
 
-/** Asks for another window size. */
+/** Resizes a window. */
 export interface ResizeRequest {
-  /** Who asks; other viewers are told. */
+  /** Who resizes it, which is reported to other viewers. */
   readonly by?: string | undefined;
   /** Columns. */
   readonly cols: number;
@@ -1178,163 +1181,163 @@ export interface ResizeRequest {
   readonly rows: number;
 }
 
-/** A window got this size. */
+/** A window was resized. */
 export interface Resized {
-  /** Who asked for it; `None` for the size that it was made with. */
+  /** Who resized it; `null` for the initial size. */
   readonly by?: string | undefined;
-  /** Where in the output. */
+  /** Position in the output. */
   readonly cursor: number;
   /** The new size. */
   readonly size: WindowSize;
-  /** When. */
+  /** When it was resized. */
   readonly time: Timestamp;
 }
 
 /** A resource limit. */
 export interface ResourceLimit {
-  /** How far it may be raised; `null` is unlimited. */
+  /** Hard limit; `null` is unlimited. */
   readonly hard?: number | undefined;
-  /** Its name, as in `RLIMIT_NOFILE`: `nofile`. */
+  /** Name as in `RLIMIT_NOFILE`: `nofile`. */
   readonly resource: string;
-  /** What holds now; `null` is unlimited. */
+  /** Soft limit; `null` is unlimited. */
   readonly soft?: number | undefined;
 }
 
-/** What a dead session is started from. */
+/** What a dead session is restarted from. */
 export type RestartFrom = "snapshot" | "nothing";
 
-/** What happens when a process ends by itself with a failure. */
+/** What happens when a process fails by itself. */
 export type RestartPolicy = "never" | { onFailure: RestartPolicyOnFailureDetails };
 
-/** It is started again. */
+/** It is restarted. */
 export interface RestartPolicyOnFailureDetails {
-  /** Longest pause (10000). */
+  /** Maximum delay (default 10000). */
   readonly backoffMax?: number | undefined;
-  /** Pause before the first restart; doubles with each (100). */
+  /** Delay before the first restart; doubles with each restart (default 100). */
   readonly backoff?: number | undefined;
-  /** At most so often (10). */
+  /** Maximum number of restarts (default 10). */
   readonly max?: number | undefined;
 }
 
-/** Asks for a dead session to be brought back. */
+/** Restarts a dead session. */
 export interface RestartRequest {
-  /** From what. */
+  /** What to restart it from. */
   readonly from?: RestartFrom | undefined;
 }
 
-/** Names that belong together, to start from. */
+/** Predefined sets of names. */
 export type RuleSet = "pypi" | "npm" | "crates" | "debian" | "github";
 
 /** One sandbox. */
 export interface SandboxInfo {
-  /** When it was made. */
+  /** When it was created. */
   readonly createdAt: Timestamp;
-  /** What has gone out of it; `null` if there is no way out. */
+  /** Egress totals; `null` if the sandbox has no network access. */
   readonly egress?: EgressTotals | undefined;
-  /** How strongly it is walled off. */
+  /** Isolation of the sandbox. */
   readonly isolation: Isolation;
-  /** For finding it again. */
+  /** Labels to find it by. */
   readonly labels: Readonly<Record<string, string>>;
-  /** What it may use. */
+  /** Resource limits. */
   readonly limits: SandboxLimits;
-  /** Its name. */
+  /** Name of the sandbox. */
   readonly name: SandboxName;
   /**
-   * Why commands are not walled off from the agent, where that was wished for and could not be had. Only an agent
-   * that is the entrypoint of a container goes on then: the container is the wall.
+   * Why commands are not isolated from the agent, if isolation was requested but unavailable. Only an agent that
+   * is the entrypoint of a container continues in this case, because the container isolates it.
    */
   readonly notIsolated?: string | undefined;
-  /** Processes that are not over. */
+  /** Number of processes that have not ended. */
   readonly processes: number;
-  /** Sessions whose shell is alive, idle ones too. */
+  /** Number of sessions whose shell is alive, including idle ones. */
   readonly sessions?: number | undefined;
-  /** How it is. */
+  /** Current state. */
   readonly state: SandboxState;
-  /** Terminals whose program is not over. */
+  /** Number of terminals whose program has not ended. */
   readonly terminals: number;
-  /** What it uses now. */
+  /** Current resource usage. */
   readonly usage: SandboxUsage;
-  /** Of the server that answers. */
+  /** Version of the server. */
   readonly version: string;
 }
 
-/** What a sandbox may use. What is not set is not limited. */
+/** Resource limits of a sandbox. Unset means unlimited. */
 export interface SandboxLimits {
-  /** Thousandths of a core. */
+  /** CPU time, in thousandths of a core. */
   readonly cpuMillis?: number | undefined;
-  /** Bytes of memory, page cache included. */
+  /** Memory in bytes, including page cache. */
   readonly memoryBytes?: number | undefined;
-  /** Open files of each process. */
+  /** Number of open files of each process. */
   readonly openFiles?: number | undefined;
-  /** Processes and threads. */
+  /** Number of processes and threads. */
   readonly pids?: number | undefined;
 }
 
-/** Some sandboxes, by name. */
+/** A page of sandboxes, sorted by name. */
 export interface SandboxList {
-  /** Give this as `after` for those behind them; `null` if there are none. */
+  /** Value of `after` for the next page; `null` on the last page. */
   readonly next?: SandboxName | undefined;
-  /** These. */
+  /** The sandboxes. */
   readonly sandboxes: readonly SandboxRecord[];
 }
 
-/** Names a sandbox; also its host name, and part of preview URLs, hence a DNS label. */
+/** Name of a sandbox. It is also the sandbox's host name and part of preview URLs, so it is a DNS label. */
 export type SandboxName = string;
 
 /** One sandbox of a server. */
 export interface SandboxRecord {
-  /** When it was first made. */
+  /** When it was created. */
   readonly createdAt: Timestamp;
-  /** How strongly it is walled off. */
+  /** Isolation of the sandbox. */
   readonly isolation: Isolation;
-  /** It is never stopped for want of use. */
+  /** Whether the sandbox is never stopped for lack of use. */
   readonly keepAlive: boolean;
-  /** For finding it again. */
+  /** Labels to find it by. */
   readonly labels: Readonly<Record<string, string>>;
   /** When it was last used. */
   readonly lastUsedAt: Timestamp;
-  /** What it may use. */
+  /** Resource limits. */
   readonly limits: SandboxLimits;
-  /** What its agent says, if it was asked. */
+  /** State reported by its agent, if the request included it. */
   readonly live?: SandboxInfo | undefined;
-  /** Its name. */
+  /** Name of the sandbox. */
   readonly name: SandboxName;
-  /** It is stopped when nobody used it for so long. */
+  /** The sandbox is stopped after this time without use. */
   readonly sleepAfterMs?: number | undefined;
-  /** Where in its life it is. */
+  /** Current state. */
   readonly state: SandboxState;
-  /** Why it is stopped, if it is and that is known. */
+  /** Why it is stopped, if it is stopped and the reason is known. */
   readonly stopReason?: StopReason | undefined;
 }
 
-/** How a sandbox is. */
+/** State of a sandbox. */
 export type SandboxState = "creating" | "running" | "paused" | "stopped" | "lost";
 
-/** What a sandbox uses now. What is not counted here is `null`. */
+/** Current resource usage of a sandbox. Unavailable counters are `null`. */
 export interface SandboxUsage {
-  /** Processor time used so far, in microseconds. */
+  /** CPU time used so far, in microseconds. */
   readonly cpuUsec?: number | undefined;
-  /** Bytes of memory in use, page cache included. */
+  /** Memory in use in bytes, including page cache. */
   readonly memoryBytes?: number | undefined;
-  /** The most there ever was. */
+  /** Peak memory use in bytes. */
   readonly memoryPeakBytes?: number | undefined;
-  /** Processes and threads. */
+  /** Number of processes and threads. */
   readonly pids?: number | undefined;
 }
 
-/** These verbs, on the sandboxes that a pattern means. */
+/** Grants permissions on the sandboxes whose names match a pattern. */
 export interface Scope {
-  /** A sandbox's name, in which `*` stands for any number of letters. */
+  /** Name of a sandbox, in which `*` matches any characters. */
   readonly sandboxes: string;
-  /** What may be done with them. */
+  /** The permissions. */
   readonly verbs: readonly Verb[];
 }
 
-/** What is on a terminal's screen. */
+/** Content of a terminal's screen. */
 export interface ScreenInfo {
-  /** Whether it is the second screen, on which programs such as editors draw. */
+  /** Whether this is the alternate screen, which programs such as editors use. */
   readonly alternate: boolean;
-  /** The position in the output at which this was on the screen: attach there to go on. */
+  /** Position in the output at which the screen had this content: attach there to continue. */
   readonly cursor: number;
   /** Column of the text cursor, from 0. */
   readonly cursorCol: number;
@@ -1342,1137 +1345,1143 @@ export interface ScreenInfo {
   readonly cursorHidden: boolean;
   /** Row of the text cursor, from 0. */
   readonly cursorRow: number;
-  /** What draws it on an empty terminal of the same size, with colours, cursor and input modes. */
+  /**
+   * Escape sequences that draw the screen on an empty terminal of the same size, with colours, cursor and input
+   * modes.
+   */
   readonly formatted: string;
-  /** What takes a terminal on which it was drawn back to normal. */
+  /** Escape sequences that reset a terminal after `formatted` was drawn on it. */
   readonly reset: string;
-  /** How large it is. */
+  /** Size of the screen. */
   readonly size: WindowSize;
-  /** Its text without colours: a line per row, without the spaces at its end. */
+  /** Text without colours: one line per row, without trailing spaces. */
   readonly text: string;
-  /** Whether every byte before that was seen. Else something drawn long ago may be missing. */
+  /** Whether all output before that position was processed. Otherwise old content may be missing. */
   readonly whole: boolean;
 }
 
-/** A whole search. */
+/** Result of a search. */
 export interface SearchAnswer {
-  /** Files, if only files or counts were asked for; and those that match and are not text. */
+  /** Matching files, if `detail` is `files` or `counts`, and binary files that match. */
   readonly files: readonly SearchFile[];
-  /** Lines of files. */
+  /** Matching lines and their context. */
   readonly matches: readonly SearchMatch[];
-  /** What it came to. */
+  /** Summary of the search. */
   readonly summary: SearchSummary;
 }
 
-/** What to do with files that hold a NUL byte. */
+/** How to search files that contain NUL bytes. */
 export type SearchBinary = "skip" | "report" | "text";
 
-/** Whether capital letters matter. */
+/** Whether case matters. */
 export type SearchCase = "sensitive" | "insensitive" | "smart";
 
-/** How much is told of a file. */
+/** How much detail to return for each file. */
 export type SearchDetail = "lines" | "files" | "counts";
 
-/** A file in which something was found. */
+/** A file that matches. */
 export interface SearchFile {
-  /** How many lines of it match; not known of a file that is not text. */
+  /** Number of matching lines; absent for a binary file. */
   readonly matches?: number | undefined;
-  /** The file. */
+  /** Path of the file. */
   readonly path: string;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact path in base64, if it is not valid UTF-8. */
   readonly pathBase64?: string | undefined;
 }
 
-/** One line of a search that is streamed. */
+/** One line of a streamed search. */
 export type SearchLine = { match: SearchMatch } | { file: SearchFile } | { binary: SearchFile } | { end: SearchSummary } | { error: ErrorBody };
 
-/** A line that was found. */
+/** A line that matches, or its context. */
 export interface SearchMatch {
-  /** The same behind. */
+  /** Number of bytes cut from the end of a long line. */
   readonly cutAfter?: number | undefined;
-  /** Bytes of a long line that are not told, before and behind. */
+  /** Number of bytes cut from the start of a long line. */
   readonly cutBefore?: number | undefined;
-  /** Counted from one. */
+  /** Line number, from 1. */
   readonly line: number;
-  /** Where in the file its first byte is. */
+  /** Offset of the line's first byte in the file. */
   readonly offset: number;
-  /** The file. */
+  /** Path of the file. */
   readonly path: string;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact path in base64, if it is not valid UTF-8. */
   readonly pathBase64?: string | undefined;
-  /** Whether it matches. */
+  /** Whether the line matches or is context. */
   readonly role: SearchRole;
-  /** Where in its bytes the matches are. */
+  /** Byte ranges of the matches within the line. */
   readonly spans: readonly SearchSpan[];
-  /** The line, with its end; for a match across lines all of them. */
+  /** The line with its line end; for a match across lines, all of its lines. */
   readonly text: string;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact text in base64, if it is not valid UTF-8. */
   readonly textBase64?: string | undefined;
 }
 
-/** Search the files below a directory. */
+/** Searches the files below a directory. */
 export interface SearchRequest {
-  /** Lines told after each match. */
+  /** Number of context lines after each match. */
   readonly after?: number | undefined;
-  /** Lines told before each match. */
+  /** Number of context lines before each match. */
   readonly before?: number | undefined;
-  /** Files that are not text. */
+  /** How to search binary files. */
   readonly binary?: SearchBinary | undefined;
-  /** Whether capital letters matter. */
+  /** Whether case matters. */
   readonly case?: SearchCase | undefined;
-  /** How many levels; all if not given. */
+  /** Maximum depth; unlimited if not given. */
   readonly depth?: number | undefined;
-  /** How much is told. */
+  /** How much detail to return. */
   readonly detail?: SearchDetail | undefined;
-  /** Globs of what is left out. */
+  /** Globs of files to leave out. */
   readonly exclude?: readonly string[] | undefined;
-  /** Names that begin with a dot, too. */
+  /** Search hidden files, too: names that begin with a dot. */
   readonly hidden?: boolean | undefined;
-  /** What `.gitignore` and `.ignore` name, too. */
+  /** Search files that `.gitignore` and `.ignore` exclude, too. */
   readonly ignored?: boolean | undefined;
-  /** Globs that a file must match, if there is any. Without a slash: names at any depth. */
+  /** Globs of files to search; all files if empty. A glob without a slash matches names at any depth. */
   readonly include?: readonly string[] | undefined;
-  /** Bytes that are told (16 MiB). */
+  /** Maximum number of bytes to return (default 16 MiB). */
   readonly maxBytes?: number | undefined;
-  /** Matches in all (10000). */
+  /** Maximum number of matches (default 10000). */
   readonly maxMatches?: number | undefined;
-  /** Matches in one file. */
+  /** Maximum number of matches per file. */
   readonly maxMatchesPerFile?: number | undefined;
-  /** The directory, or a file. */
+  /** Directory or file to search. */
   readonly path?: string | undefined;
-  /** The same exactly. */
+  /** Exact path in base64. */
   readonly pathBase64?: string | undefined;
-  /** What to look for. */
+  /** Pattern to search for. */
   readonly pattern: string;
-  /** In the order of names: the same each time, and slower. */
+  /** Sort results by path, which makes them reproducible and the search slower. */
   readonly sorted?: boolean | undefined;
-  /** How it is read. */
+  /** How the pattern is interpreted. */
   readonly syntax?: SearchSyntax | undefined;
-  /** How long it may take (60 s). */
+  /** Time limit (default 60 s). */
   readonly timeout?: number | undefined;
-  /** The user to search as. */
+  /** User to search as. */
   readonly user?: string | undefined;
-  /** Only whole words. */
+  /** Match only whole words. */
   readonly words?: boolean | undefined;
 }
 
-/** What a told line is. */
+/** Role of a returned line. */
 export type SearchRole = "match" | "before" | "after";
 
-/** A part of a line, in bytes. */
+/** A range of bytes within a line. */
 export interface SearchSpan {
-  /** The byte behind it. */
+  /** Offset after the last byte. */
   readonly end: number;
-  /** Its first byte. */
+  /** Offset of the first byte. */
   readonly start: number;
 }
 
-/** What a search came to. */
+/** Summary of a search. */
 export interface SearchSummary {
-  /** Bytes of files that were read. */
+  /** Number of bytes read. */
   readonly bytesRead: number;
-  /** Files that were searched. */
+  /** Number of files searched. */
   readonly files: number;
-  /** Files in which something was found. */
+  /** Number of files that match. */
   readonly filesMatched: number;
-  /** The first of them, for people. */
+  /** The first errors, as messages for people. */
   readonly firstTroubles: readonly string[];
-  /** Matches that were told. */
+  /** Number of matches returned. */
   readonly matches: number;
-  /** Files and directories that could not be searched. */
+  /** Number of files and directories that could not be searched. */
   readonly troubles: number;
-  /** Why there may be more. */
+  /** Why the results may be incomplete. */
   readonly truncated?: SearchTruncated | undefined;
 }
 
-/** How the text of a pattern is read. */
+/** How a pattern is interpreted. */
 export type SearchSyntax = "regex" | "multiline" | "multiline_dot_all" | "fixed";
 
-/** Why there may be more than was told. */
+/** Why the results may be incomplete. */
 export type SearchTruncated = "matches" | "bytes" | "time" | "cancelled";
 
 /** A secret, without its value. */
 export interface SecretInfo {
-  /** The headers in which it is put. */
+  /** The headers in which the placeholder is replaced. */
   readonly headers: readonly string[];
-  /** The servers that get it. */
+  /** The servers that receive the secret. */
   readonly hosts: readonly string[];
-  /** The variable that holds its stand-in. */
+  /** Environment variable that holds the placeholder. */
   readonly name: string;
-  /** What commands see instead. */
+  /** The placeholder. */
   readonly placeholder: string;
 }
 
-/** The secrets of a sandbox, by name. */
+/** The secrets of a sandbox, sorted by name. */
 export interface SecretList {
-  /** These. */
+  /** The secrets. */
   readonly secrets: readonly SecretInfo[];
 }
 
-/** Names a session within its sandbox. */
+/** Id of a session within its sandbox. */
 export type SessionId = string;
 
 /** One session. */
 export interface SessionInfo {
-  /** When it was made. */
+  /** When it was created. */
   readonly createdAt: Timestamp;
-  /** Where its shell is, as of its last command. */
+  /** Working directory of the shell, as of its last command. */
   readonly cwd: string;
-  /** How its shell ended, if it has. */
+  /** How the shell ended, if it has. */
   readonly end?: EndRecord | undefined;
-  /** Its id. */
+  /** Id of the session. */
   readonly id: SessionId;
   /**
-   * What the session has lost: what the shell said when it was brought to a snapshot, or that it is no longer
-   * where it was before a command with a directory of its own.
+   * State that the session has lost: errors of the shell while it was restored from a snapshot, or that it did not
+   * return to its directory after a command with its own `cwd`.
    */
   readonly notRestored?: string | undefined;
-  /** Commands that wait. */
+  /** Number of queued commands. */
   readonly queued: number;
-  /** How often its shell had to be replaced. */
+  /** How often the shell had to be replaced. */
   readonly resets: number;
-  /** The command that runs. */
+  /** Id of the running command. */
   readonly running?: ProcessId | undefined;
-  /** What it is doing. */
+  /** Current state. */
   readonly state: SessionState;
-  /** When a command last began or ended. */
+  /** When a command last started or ended. */
   readonly usedAt: Timestamp;
 }
 
-/** Sessions, oldest first. */
+/** A list of sessions, oldest first. */
 export interface SessionList {
-  /** All that there are. */
+  /** The sessions. */
   readonly sessions: readonly SessionInfo[];
 }
 
-/** Asks for a session. */
+/** Creates a session. */
 export interface SessionRequest {
-  /** Where its shell starts; relative ones are below the default. */
+  /** Initial working directory of the shell; relative paths are below the default. */
   readonly cwd?: string | undefined;
   /** Changes to the default environment; `null` unsets. */
   readonly env?: Readonly<Record<string, string | null>> | undefined;
-  /** Its id; made up if not given. */
+  /** Id of the session; generated if not given. */
   readonly id?: SessionId | undefined;
-  /** `set -o` options that are on from the beginning, such as `pipefail`. */
+  /** `set -o` options to enable at the start, such as `pipefail`. */
   readonly options?: readonly SessionRequestOptionsItem[] | undefined;
-  /** Ends each of its commands after so long, unless the command says otherwise. */
+  /** Default time limit of its commands. */
   readonly timeout?: number | undefined;
-  /** User inside, for the whole session: a name, a number, or either with `:group`. */
+  /** User inside the sandbox, for the whole session: a name or an id, optionally with `:group`. */
   readonly user?: string | undefined;
 }
 
 export type SessionRequestOptionsItem = "allexport" | "braceexpand" | "emacs" | "errexit" | "errtrace" | "functrace" | "hashall" | "histexpand" | "history" | "ignoreeof" | "interactive-comments" | "keyword" | "monitor" | "noclobber" | "noglob" | "nolog" | "notify" | "nounset" | "physical" | "pipefail" | "posix" | "vi" | "xtrace";
 
-/** What a session is doing. */
+/** State of a session. */
 export type SessionState = "ready" | "busy" | "dead";
 
-/** An alias. */
+/** A shell alias. */
 export interface ShellAlias {
-  /** Its name. */
+  /** Name of the alias. */
   readonly name: ExactText;
-  /** What it stands for. */
+  /** Its expansion. */
   readonly value: ExactText;
 }
 
-/** A function. */
+/** A shell function. */
 export interface ShellFunction {
   /** Letters of `declare -f`: `r`, `t`, `x`. */
   readonly attributes: string;
-  /** Its name. */
+  /** Name of the function. */
   readonly name: ExactText;
   /** Its definition. */
   readonly text: ExactText;
 }
 
-/** A trap. */
+/** A shell trap. */
 export interface ShellTrap {
-  /** What is run then; empty if it is ignored. */
+  /** Command to run; empty if the signal is ignored. */
   readonly action: ExactText;
   /** The signal, or `EXIT`, `DEBUG`, `ERR`, `RETURN`. */
   readonly on: string;
 }
 
-/** A variable. */
+/** A shell variable. */
 export interface ShellVariable {
   /**
-   * What follows the `=` of its declaration, quoted for a shell; `null` if it is declared but not set. An array is
-   * told by this alone: `([0]="a" [1]="b")`.
+   * The part after the `=` of its declaration, quoted for a shell; `null` if it is declared but not set. Arrays
+   * have only this: `([0]="a" [1]="b")`.
    */
   readonly assignment?: ExactText | undefined;
   /** Letters of `declare`: `a` array, `A` associative, `i` integer, `r` read-only, `x` exported and so on. */
   readonly attributes: string;
-  /** Its name. */
+  /** Name of the variable. */
   readonly name: string;
-  /** Its value, if it is set and no array. */
+  /** Value of the variable, if it is set and not an array. */
   readonly value?: ExactText | undefined;
 }
 
 /** A signal, 1 to 64. */
 export type Signal = string;
 
-/** What a signal did. */
+/** Result of sending a signal. */
 export interface SignalReceipt {
-  /** Processes that it was sent to. */
+  /** Number of processes that received it. */
   readonly signalled: number;
 }
 
-/** Asks to send a signal. */
+/** Sends a signal. */
 export interface SignalRequest {
-  /** To whom. */
+  /** Which processes receive it. */
   readonly scope?: SignalScope | undefined;
-  /** By name or number, as text: `TERM`, `SIGINT`, `9`. */
+  /** Signal by name or number, as text: `TERM`, `SIGINT`, `9`. */
   readonly signal: Signal;
 }
 
-/** Whom a signal is for. */
+/** Which processes receive a signal. */
 export type SignalScope = "main" | "tree";
 
-/** A member of an archive that was not made. */
+/** A member of an archive that was skipped. */
 export interface SkippedMember {
-  /** Its path in the archive. */
+  /** Path in the archive. */
   readonly path: string;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact path in base64, if it is not valid UTF-8. */
   readonly pathBase64?: string | undefined;
-  /** Why. */
+  /** Why it was skipped. */
   readonly why: string;
 }
 
-/** Everything that a session remembers. */
+/** Everything that a session's snapshot contains. */
 export interface SnapshotInfo {
   /** Aliases. */
   readonly aliases: readonly ShellAlias[];
-  /** Where it is. */
+  /** Working directory. */
   readonly cwd: ExactText;
-  /** The exported variables, as programs get them. */
+  /** Exported variables, as programs receive them. */
   readonly env: Readonly<Record<string, ExactText>>;
   /** Functions. */
   readonly functions: readonly ShellFunction[];
   /** Resource limits. */
   readonly limits: readonly ResourceLimit[];
-  /** What there was besides. */
+  /** State that the snapshot cannot restore. */
   readonly notCarried: NotCarriedInfo;
-  /** `set -o` options that are on. */
+  /** Enabled `set -o` options. */
   readonly options: readonly string[];
   /** Positional parameters. */
   readonly positional: readonly ExactText[];
-  /** `shopt` options that are on. */
+  /** Enabled `shopt` options. */
   readonly shellOptions: readonly string[];
   /** Traps. */
   readonly traps: readonly ShellTrap[];
   /** File creation mask, in octal: `0022`. */
   readonly umask: string;
-  /** All variables, but for those that bash computes or keeps for itself. */
+  /** All variables, except those that bash computes or reserves. */
   readonly variables: readonly ShellVariable[];
 }
 
-/** Asks for a process. Exactly one of `command` and `argv` is given. */
+/** Starts a process. Exactly one of `command` and `argv` is required. */
 export interface StartRequest {
-  /** A program and its arguments; no shell. */
+  /** Program and arguments, run without a shell. */
   readonly argv?: readonly string[] | undefined;
-  /** What happens to what it leaves behind. */
+  /** What happens to processes that it leaves in the background. */
   readonly background?: Background | undefined;
-  /** A shell string, run by bash, or by sh where there is no bash. */
+  /** Shell command line, run by bash, or by sh if there is no bash. */
   readonly command?: string | undefined;
-  /** Working directory; relative ones are below the default. */
+  /** Working directory; relative paths are below the default. */
   readonly cwd?: string | undefined;
   /** Changes to the default environment; `null` unsets. */
   readonly env?: Readonly<Record<string, string | null>> | undefined;
-  /** How long a tree that was told to end may take before it is killed (2000). */
+  /** Time between SIGTERM and SIGKILL when the process tree is killed (default 2000). */
   readonly grace?: number | undefined;
-  /** Its id, so that asking again finds it; made up if not given. */
+  /** Id of the process, which makes retries safe; generated if not given. */
   readonly id?: ProcessId | undefined;
-  /** Ends the whole tree after so long without output. */
+  /** Limit of time without output, after which the whole process tree is killed. */
   readonly idleTimeout?: number | undefined;
-  /** For finding it again. */
+  /** Labels to find it by. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Ends the whole tree when it has printed more than so much. */
+  /** Output limit, above which the whole process tree is killed. */
   readonly maxOutputBytes?: number | undefined;
-  /** Memory that this command may use, within the sandbox's own limit. */
+  /** Memory limit of this command, within the sandbox's own limit. */
   readonly memoryBytes?: number | undefined;
-  /** What it may reach, within what the sandbox may; all of that if not given. */
+  /** Egress rules of this command, within those of the sandbox; the sandbox's rules if not given. */
   readonly network?: readonly EgressRule[] | undefined;
-  /** When it counts as ready. */
+  /** When the process is ready. */
   readonly ready?: ReadyCondition | undefined;
   /** What happens when it fails. */
   readonly restart?: RestartPolicy | undefined;
-  /** Where its standard input comes from. */
+  /** Source of its standard input. */
   readonly stdin?: StdinMode | undefined;
-  /** Ends the whole tree after so long. */
+  /** Time limit, after which the whole process tree is killed. */
   readonly timeout?: number | undefined;
-  /** User inside: a name, a number, or either with `:group`. */
+  /** User inside the sandbox: a name or an id, optionally with `:group`. */
   readonly user?: string | undefined;
 }
 
-/** Where a process's standard input comes from. */
+/** Source of a process's standard input. */
 export type StdinMode = "closed" | "pipe";
 
-/** Bytes for a standard input. */
+/** Bytes for a process's standard input. */
 export interface StdinPiece {
-  /** The bytes, encoded. */
+  /** The bytes, encoded as `encoding` says. */
   readonly data: string;
-  /** How. */
+  /** Encoding of `data`. */
   readonly encoding?: Encoding | undefined;
-  /** Position of the first byte in all that was ever written: a repeated write is skipped, a gap refused. */
+  /** Offset of the first byte in the whole input. Bytes already written are skipped; a gap is an error. */
   readonly offset: number;
 }
 
-/** What a write to standard input did. */
+/** Result of a write to standard input. */
 export interface StdinReceipt {
-  /** The offset to go on from. */
+  /** Offset for the next write. */
   readonly nextOffset: number;
 }
 
 /** Why a sandbox is stopped. */
 export type StopReason = "asked" | "idle" | "host_lost";
 
-/** Which of a command's two outputs. */
+/** One of a command's two output streams. */
 export type Stream = "stdout" | "stderr";
 
-/** Make a symbolic link. */
+/** Creates a symbolic link. */
 export interface SymlinkRequest {
-  /** Make the directories above it that are missing. */
+  /** Create missing parent directories. */
   readonly parents?: boolean | undefined;
-  /** Its name. */
+  /** Path of the link. */
   readonly path?: string | undefined;
-  /** The same exactly. */
+  /** Exact path in base64. */
   readonly pathBase64?: string | undefined;
-  /** Replace what is there, if it is no directory. */
+  /** Replace an existing file, but not a directory. */
   readonly replace?: boolean | undefined;
-  /** Where it leads; taken as it is. */
+  /** Target, stored unchanged. */
   readonly target?: string | undefined;
-  /** The same exactly. */
+  /** Exact target in base64. */
   readonly targetBase64?: string | undefined;
-  /** The user to do it as. */
+  /** User to do it as. */
   readonly user?: string | undefined;
 }
 
-/** What a terminal's client sends in text frames. */
+/** A text frame from the client to a terminal. */
 export type TerminalCommand = { resize: WindowSize } | { signal: SignalRequest };
 
-/** The program is over. */
+/** The terminal's program has ended. */
 export interface TerminalExit {
-  /** Position behind the last byte that was told. */
+  /** Position after the last byte sent. */
   readonly cursor: number;
   /** How it ended. */
   readonly end: EndRecord;
 }
 
-/** What a terminal's client is told in text frames. */
+/** A text frame from a terminal to the client. */
 export type TerminalFrame = { ready: TerminalReady } | { resize: Resized } | { truncated: Gap } | { exit: TerminalExit } | { error: ErrorBody };
 
-/** Names a terminal within its sandbox. */
+/** Id of a terminal within its sandbox. */
 export type TerminalId = string;
 
 /** One terminal. */
 export interface TerminalInfo {
-  /** What was asked for: the shell string, or the arguments joined for reading. */
+  /** The command line, or the arguments joined for display. */
   readonly command: string;
-  /** Position behind the last byte of its output. */
+  /** Position after the last byte of its output. */
   readonly cursor: number;
   /** How its program ended, if it has. */
   readonly end?: EndRecord | undefined;
-  /** Its id. */
+  /** Id of the terminal. */
   readonly id: TerminalId;
   /** Pid of its program inside the sandbox, while it runs. */
   readonly pid?: number | undefined;
-  /** Who asked for it; `None` for the size that it was made with. */
+  /** Who resized it last; `null` for the initial size. */
   readonly resizedBy?: string | undefined;
-  /** The size last asked for. */
+  /** The current size. */
   readonly size: WindowSize;
   /** When its program was started. */
   readonly startedAt: Timestamp;
-  /** Where in its life its program is. */
+  /** State of its program. */
   readonly state: ProcessState;
-  /** How many are looking. */
+  /** Number of attached viewers. */
   readonly viewers: number;
 }
 
-/** Terminals, oldest first. */
+/** A list of terminals, oldest first. */
 export interface TerminalList {
-  /** All that are remembered. */
+  /** The terminals, including ended ones that are still retained. */
   readonly terminals: readonly TerminalInfo[];
 }
 
-/** The connection stands. */
+/** The first frame of a connection. */
 export interface TerminalReady {
-  /** Position of the first byte that follows. Count from here to know where to attach again. */
+  /** Position of the first byte that follows. Count from here to know where to reattach. */
   readonly cursor: number;
   /** The terminal. */
   readonly terminal: TerminalInfo;
 }
 
-/** Asks for a terminal: the one that has this id, or a new one. */
+/** Opens a terminal: the one with this id, or a new one. */
 export interface TerminalRequest {
-  /** A program and its arguments to run in it. */
+  /** Program and arguments to run, without a shell. */
   readonly argv?: readonly string[] | undefined;
-  /** Columns at first (80). */
+  /** Initial number of columns (default 80). */
   readonly cols?: number | undefined;
-  /** A shell string to run in it. Without this and `argv`: the interactive shell. */
+  /** Shell command line to run. The interactive shell if neither this nor `argv` is given. */
   readonly command?: string | undefined;
-  /** Working directory; relative ones are below the default. */
+  /** Working directory; relative paths are below the default. */
   readonly cwd?: string | undefined;
   /** Changes to the default environment; `null` unsets. */
   readonly env?: Readonly<Record<string, string | null>> | undefined;
-  /** Its id; made up if not given. */
+  /** Id of the terminal; generated if not given. */
   readonly id?: TerminalId | undefined;
-  /** Rows at first (24). */
+  /** Initial number of rows (default 24). */
   readonly rows?: number | undefined;
-  /** The variable `TERM` (`xterm-256color`). */
+  /** Value of `TERM` (default `xterm-256color`). */
   readonly term?: string | undefined;
-  /** User inside: a name, a number, or either with `:group`. */
+  /** User inside the sandbox: a name or an id, optionally with `:group`. */
   readonly user?: string | undefined;
 }
 
-/** Milliseconds since 1970. For people and logs; nothing is decided by it. */
+/** A point in time, as RFC 3339 in UTC with milliseconds. For display and logs; no decision depends on it. */
 export type Timestamp = Date;
 
-/** A token as it is listed: everything but the secret. */
+/** A token without its secret. */
 export interface TokenInfo {
-  /** When it was made. */
+  /** When it was created. */
   readonly createdAt: Timestamp;
-  /** When it ceases to be good. */
+  /** When it expires. */
   readonly expiresAt?: Timestamp | undefined;
-  /** Names it; also the middle of the token itself. */
+  /** Id of the token, which is also the middle part of the token itself. */
   readonly id: string;
   /** When it was last used, to the minute. */
   readonly lastUsedAt?: Timestamp | undefined;
-  /** What it is for, for people. */
+  /** Display name. */
   readonly name: string;
-  /** What it allows. */
+  /** Scopes of the token. */
   readonly scopes: readonly Scope[];
 }
 
-/** Every token. */
+/** A list of tokens. */
 export interface TokenList {
-  /** Oldest first. */
+  /** Tokens, oldest first. */
   readonly tokens: readonly TokenInfo[];
 }
 
-/** What an answer leaves out of an output. */
+/** The part of an output that a response omits. */
 export interface Truncation {
-  /** Where in the log the omitted bytes begin. */
+  /** Position of the omitted bytes in the log. */
   readonly cursor: number;
-  /** Bytes between head and tail. */
+  /** Number of bytes omitted between head and tail. */
   readonly omittedBytes: number;
-  /** The last bytes. */
+  /** The tail of the output. */
   readonly tail: string;
 }
 
-/** An archive was unpacked. */
+/** Result of unpacking an archive. */
 export interface UnpackReceipt {
-  /** Bytes written to files. */
+  /** Number of bytes written to files. */
   readonly bytes: number;
-  /** Directories that the archive names. */
+  /** Number of directories in the archive. */
   readonly directories: number;
-  /** Files that were made. */
+  /** Number of files created. */
   readonly files: number;
-  /** The first of them. */
+  /** The first skipped members. */
   readonly firstSkipped: readonly SkippedMember[];
-  /** Its form. */
+  /** Format of the archive. */
   readonly format: ArchiveFormat;
-  /** Links and named pipes. */
+  /** Number of links and named pipes created. */
   readonly links: number;
-  /** Members that were not made: devices and sockets, or names that are taken. */
+  /** Number of members skipped: devices, sockets, and paths that already exist. */
   readonly skipped: number;
 }
 
-/** Files were written. */
+/** Result of an upload of several files. */
 export interface UploadReceipt {
-  /** Each of them. */
+  /** The written files. */
   readonly files: readonly WriteReceipt[];
 }
 
-/** What may be done. */
+/** A permission. */
 export type Verb = "read" | "exec" | "admin";
 
-/** Who may see a preview. */
+/** Who may open a preview. */
 export type Visibility = "public" | "private";
 
-/** It has happened. */
+/** Result of a wait whose condition was met. */
 export interface WaitAnswer {
-  /** How it ended, if that was waited for. */
+  /** How the process ended, if the wait was for its end. */
   readonly end?: EndRecord | undefined;
-  /** What was found, if output was waited for. */
+  /** The match, if the wait was for output. */
   readonly found?: LogMatch | undefined;
 }
 
 /** What to wait for. */
 export type WaitFor = "exit" | "input" | { log: LogCondition } | { port: PortCondition };
 
-/** Asks to be told when something has happened. */
+/** Waits for a process. */
 export interface WaitRequest {
   /** What to wait for. */
   readonly for: WaitFor;
-  /** How long to wait; the process is never touched by it. Without it as long as it takes. */
+  /** How long to wait; without it, there is no limit. A timeout does not affect the process. */
   readonly timeout?: number | undefined;
 }
 
-/** What happened. */
+/** Kind of a change. */
 export type WatchChange = "created" | "modified" | "attributes" | "removed" | "renamed" | "overflow" | "settled" | "gone";
 
 /** The last event of a stream. */
 export interface WatchEnd {
-  /** The cursor behind the last event. */
+  /** Cursor after the last event. */
   readonly cursor: number;
 }
 
-/** One thing that happened. */
+/** One change. */
 export interface WatchEvent {
-  /** What. */
+  /** Kind of the change. */
   readonly change: WatchChange;
-  /** Its number. */
+  /** Number of the event. */
   readonly cursor: number;
   /** Whether it is a directory. */
   readonly directory: boolean;
-  /** Its path before, if it was renamed. */
+  /** Previous path, if it was renamed. */
   readonly from?: string | undefined;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact previous path in base64, if it is not valid UTF-8. */
   readonly fromBase64?: string | undefined;
-  /** To what, below the directory; empty for the directory itself. */
+  /** Path relative to the directory; empty for the directory itself. */
   readonly path: string;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact path in base64, if it is not valid UTF-8. */
   readonly pathBase64?: string | undefined;
 }
 
-/** What a watch's client is told over a WebSocket, a text frame each. */
+/** A WebSocket text frame from a watch. */
 export type WatchFrame = { change: WatchEvent } | { end: WatchEnd } | { error: ErrorBody };
 
-/** Names a watch within its sandbox. */
+/** Id of a watch within its sandbox. */
 export type WatchId = string;
 
 /** A watch. */
 export interface WatchInfo {
-  /** When it began. */
+  /** When it was created. */
   readonly createdAt: Timestamp;
-  /** The cursor of the next event. */
+  /** Cursor of the next event. */
   readonly cursor: number;
-  /** Nothing follows: the directory is gone, or the watch failed. */
+  /** Whether the watch has ended: the directory was removed, or the watch failed. */
   readonly ended: boolean;
   /** Why it failed. */
   readonly error?: ErrorBody | undefined;
-  /** Its id. */
+  /** Id of the watch. */
   readonly id: WatchId;
-  /** The directory. */
+  /** Path of the directory. */
   readonly path: string;
-  /** The same exactly, if it is no UTF-8. */
+  /** Exact path in base64, if it is not valid UTF-8. */
   readonly pathBase64?: string | undefined;
 }
 
-/** Watches. */
+/** A list of watches. */
 export interface WatchList {
-  /** Oldest first. */
+  /** Watches, oldest first. */
   readonly watches: readonly WatchInfo[];
 }
 
-/** What happened since a cursor. */
+/** A page of events. */
 export interface WatchPage {
-  /** Nothing follows. */
+  /** Whether the watch has ended: no events follow. */
   readonly ended: boolean;
   /** Why it failed. */
   readonly error?: ErrorBody | undefined;
-  /** In order. */
+  /** The events, in order. */
   readonly events: readonly WatchEvent[];
-  /** Where to go on. */
+  /** Cursor of the next page. */
   readonly nextCursor: number;
 }
 
-/** A watch that is asked for. */
+/** Creates a watch. */
 export interface WatchRequest {
-  /** How many directories may be watched (65536). */
+  /** Maximum number of directories to watch (default 65536). */
   readonly directories?: number | undefined;
-  /** Globs of what is not told of; a directory that matches is not watched. */
+  /** Globs of files to leave out; matching directories are not watched. */
   readonly exclude?: readonly string[] | undefined;
-  /** Begin with what is there, as created. */
+  /** Start with `created` events for existing files. */
   readonly existing?: boolean | undefined;
-  /** Its id; one is made if none is given. */
+  /** Id of the watch; generated if not given. */
   readonly id?: WatchId | undefined;
-  /** Globs that a file must match to be told of, if there is any. As in `.gitignore`. */
+  /** Globs of files to report, in `.gitignore` syntax; all files if empty. */
   readonly include?: readonly string[] | undefined;
-  /** The directory; relative to `/workspace`. */
+  /** Path of the directory; relative to `/workspace`. */
   readonly path?: string | undefined;
-  /** The same in base64, for one that is no UTF-8. */
+  /** Exact path in base64. */
   readonly pathBase64?: string | undefined;
-  /** All below the directory, too. */
+  /** Watch subdirectories, too. */
   readonly recursive?: boolean | undefined;
-  /** The user to look as. */
+  /** User to watch as. */
   readonly user?: string | undefined;
 }
 
-/** How large a window is, in characters. Neither side is 0 or beyond its cap. */
+/** Size of a window, in characters. Both sides are at least 1 and within their maximum. */
 export interface WindowSize {
   readonly cols: number;
   readonly rows: number;
 }
 
-/** Write a file whose content is in the request. */
+/** Writes a file with the content in the request. */
 export interface WriteFileRequest {
-  /** Add to its end. */
+  /** Append to the file. */
   readonly append?: boolean | undefined;
   /** The content. */
   readonly data: string;
-  /** How it is put into JSON. */
+  /** Encoding of `data`. */
   readonly encoding?: Encoding | undefined;
-  /** Only if it is not there. */
+  /** Write only if the file does not exist. */
   readonly ifAbsent?: boolean | undefined;
-  /** Only if it is in the state with this tag. */
+  /** Write only if the file has this etag. */
   readonly ifMatch?: string | undefined;
-  /** Permission bits, in octal. Else those that it has, or 0644. */
+  /** Permission bits in octal; the file's current bits if not given, or 0644 for a new file. */
   readonly mode?: string | undefined;
-  /** Make the directories above it that are missing. */
+  /** Create missing parent directories. */
   readonly parents?: boolean | undefined;
-  /** The file. */
+  /** Path of the file. */
   readonly path?: string | undefined;
-  /** The same exactly. */
+  /** Exact path in base64. */
   readonly pathBase64?: string | undefined;
-  /** The user to do it as. */
+  /** User to write as. */
   readonly user?: string | undefined;
 }
 
-/** A file was written. */
+/** Result of a write. */
 export interface WriteReceipt {
   /**
-   * It was replaced in one step. If not, it was changed where it is: its directory may not be written, its owner
-   * not be given, or something was added to its end.
+   * Whether the file was replaced atomically. Otherwise it was changed in place, because its directory is not
+   * writable, its owner cannot be preserved, or the write appended to it.
    */
   readonly atomic: boolean;
-  /** It was not there before. */
+  /** Whether the file is new. */
   readonly created: boolean;
-  /** As it is now. */
+  /** The file after the write. */
   readonly file: FileInfo;
 }
 
-/** Asks for one command, run to its end. Exactly one of `command` and `argv` is given. */
+/** Runs one command to completion. Exactly one of `command` and `argv` is required. */
 export interface ExecOptions {
-  /** Bytes of each output that the answer may hold (1 MiB). */
+  /** Maximum number of bytes of each output in the response (default 1 MiB). */
   readonly answerBytes?: number | undefined;
-  /** What happens to what it leaves behind. */
+  /** What happens to processes that it leaves in the background. */
   readonly background?: Background | undefined;
-  /** Working directory; relative ones are below the default. */
+  /** Working directory; relative paths are below the default. */
   readonly cwd?: string | undefined;
   /** Changes to the default environment; `null` unsets. */
   readonly env?: Readonly<Record<string, string | null>> | undefined;
-  /** How long a tree that was told to end may take before it is killed (2000). */
+  /** Time between SIGTERM and SIGKILL when the process tree is killed (default 2000). */
   readonly grace?: number | undefined;
-  /** Its id, so that asking again finds it; made up if not given. */
+  /** Id of the command, which makes retries safe; generated if not given. */
   readonly id?: ProcessId | undefined;
-  /** Ends the whole tree after so long without output. */
+  /** Limit of time without output, after which the whole process tree is killed. */
   readonly idleTimeout?: number | undefined;
-  /** For finding it again. */
+  /** Labels to find it by. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Ends the whole tree when it has printed more than so much. */
+  /** Output limit, above which the whole process tree is killed. */
   readonly maxOutputBytes?: number | undefined;
-  /** Memory that this command may use, within the sandbox's own limit. */
+  /** Memory limit of this command, within the sandbox's own limit. */
   readonly memoryBytes?: number | undefined;
-  /** What it may reach, within what the sandbox may; all of that if not given. */
+  /** Egress rules of this command, within those of the sandbox; the sandbox's rules if not given. */
   readonly network?: readonly EgressRule[] | undefined;
-  /** What happens if the caller goes away. */
+  /** What happens if the client disconnects. */
   readonly onDisconnect?: OnDisconnect | undefined;
-  /** Ends the whole tree after so long. */
+  /** Time limit, after which the whole process tree is killed. */
   readonly timeout?: number | undefined;
-  /** User inside: a name, a number, or either with `:group`. */
+  /** User inside the sandbox: a name or an id, optionally with `:group`. */
   readonly user?: string | undefined;
 }
 
-/** Asks for one command, run to its end. Exactly one of `command` and `argv` is given. */
+/** Runs one command to completion. Exactly one of `command` and `argv` is required. */
 export interface SessionExecOptions {
-  /** Bytes of each output that the answer may hold (1 MiB). */
+  /** Maximum number of bytes of each output in the response (default 1 MiB). */
   readonly answerBytes?: number | undefined;
-  /** What happens to what it leaves behind. */
+  /** What happens to processes that it leaves in the background. */
   readonly background?: Background | undefined;
-  /** Working directory; relative ones are below the default. */
+  /** Working directory; relative paths are below the default. */
   readonly cwd?: string | undefined;
   /** Changes to the default environment; `null` unsets. */
   readonly env?: Readonly<Record<string, string | null>> | undefined;
-  /** How long a tree that was told to end may take before it is killed (2000). */
+  /** Time between SIGTERM and SIGKILL when the process tree is killed (default 2000). */
   readonly grace?: number | undefined;
-  /** Its id, so that asking again finds it; made up if not given. */
+  /** Id of the command, which makes retries safe; generated if not given. */
   readonly id?: ProcessId | undefined;
-  /** Ends the whole tree after so long without output. */
+  /** Limit of time without output, after which the whole process tree is killed. */
   readonly idleTimeout?: number | undefined;
-  /** For finding it again. */
+  /** Labels to find it by. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Ends the whole tree when it has printed more than so much. */
+  /** Output limit, above which the whole process tree is killed. */
   readonly maxOutputBytes?: number | undefined;
-  /** What it may reach, within what the sandbox may; all of that if not given. */
+  /** Egress rules of this command, within those of the sandbox; the sandbox's rules if not given. */
   readonly network?: readonly EgressRule[] | undefined;
-  /** What happens if the caller goes away. */
+  /** What happens if the client disconnects. */
   readonly onDisconnect?: OnDisconnect | undefined;
-  /** Ends the whole tree after so long. */
+  /** Time limit, after which the whole process tree is killed. */
   readonly timeout?: number | undefined;
 }
 
-/** Asks for a process. Exactly one of `command` and `argv` is given. */
+/** Starts a process. Exactly one of `command` and `argv` is required. */
 export interface StartOptions {
-  /** What happens to what it leaves behind. */
+  /** What happens to processes that it leaves in the background. */
   readonly background?: Background | undefined;
-  /** Working directory; relative ones are below the default. */
+  /** Working directory; relative paths are below the default. */
   readonly cwd?: string | undefined;
   /** Changes to the default environment; `null` unsets. */
   readonly env?: Readonly<Record<string, string | null>> | undefined;
-  /** How long a tree that was told to end may take before it is killed (2000). */
+  /** Time between SIGTERM and SIGKILL when the process tree is killed (default 2000). */
   readonly grace?: number | undefined;
-  /** Its id, so that asking again finds it; made up if not given. */
+  /** Id of the process, which makes retries safe; generated if not given. */
   readonly id?: ProcessId | undefined;
-  /** Ends the whole tree after so long without output. */
+  /** Limit of time without output, after which the whole process tree is killed. */
   readonly idleTimeout?: number | undefined;
-  /** For finding it again. */
+  /** Labels to find it by. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Ends the whole tree when it has printed more than so much. */
+  /** Output limit, above which the whole process tree is killed. */
   readonly maxOutputBytes?: number | undefined;
-  /** Memory that this command may use, within the sandbox's own limit. */
+  /** Memory limit of this command, within the sandbox's own limit. */
   readonly memoryBytes?: number | undefined;
-  /** What it may reach, within what the sandbox may; all of that if not given. */
+  /** Egress rules of this command, within those of the sandbox; the sandbox's rules if not given. */
   readonly network?: readonly EgressRule[] | undefined;
-  /** When it counts as ready. */
+  /** When the process is ready. */
   readonly ready?: ReadyCondition | undefined;
   /** What happens when it fails. */
   readonly restart?: RestartPolicy | undefined;
-  /** Where its standard input comes from. */
+  /** Source of its standard input. */
   readonly stdin?: StdinMode | undefined;
-  /** Ends the whole tree after so long. */
+  /** Time limit, after which the whole process tree is killed. */
   readonly timeout?: number | undefined;
-  /** User inside: a name, a number, or either with `:group`. */
+  /** User inside the sandbox: a name or an id, optionally with `:group`. */
   readonly user?: string | undefined;
 }
 
-/** Asks for a process. Exactly one of `command` and `argv` is given. */
+/** Starts a process. Exactly one of `command` and `argv` is required. */
 export interface QueueOptions {
-  /** What happens to what it leaves behind. */
+  /** What happens to processes that it leaves in the background. */
   readonly background?: Background | undefined;
-  /** Working directory; relative ones are below the default. */
+  /** Working directory; relative paths are below the default. */
   readonly cwd?: string | undefined;
   /** Changes to the default environment; `null` unsets. */
   readonly env?: Readonly<Record<string, string | null>> | undefined;
-  /** How long a tree that was told to end may take before it is killed (2000). */
+  /** Time between SIGTERM and SIGKILL when the process tree is killed (default 2000). */
   readonly grace?: number | undefined;
-  /** Its id, so that asking again finds it; made up if not given. */
+  /** Id of the process, which makes retries safe; generated if not given. */
   readonly id?: ProcessId | undefined;
-  /** Ends the whole tree after so long without output. */
+  /** Limit of time without output, after which the whole process tree is killed. */
   readonly idleTimeout?: number | undefined;
-  /** For finding it again. */
+  /** Labels to find it by. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** Ends the whole tree when it has printed more than so much. */
+  /** Output limit, above which the whole process tree is killed. */
   readonly maxOutputBytes?: number | undefined;
-  /** What it may reach, within what the sandbox may; all of that if not given. */
+  /** Egress rules of this command, within those of the sandbox; the sandbox's rules if not given. */
   readonly network?: readonly EgressRule[] | undefined;
-  /** Where its standard input comes from. */
+  /** Source of its standard input. */
   readonly stdin?: StdinMode | undefined;
-  /** Ends the whole tree after so long. */
+  /** Time limit, after which the whole process tree is killed. */
   readonly timeout?: number | undefined;
 }
 
-/** Asks for a session. */
+/** Creates a session. */
 export interface SessionOptions {
-  /** Where its shell starts; relative ones are below the default. */
+  /** Initial working directory of the shell; relative paths are below the default. */
   readonly cwd?: string | undefined;
   /** Changes to the default environment; `null` unsets. */
   readonly env?: Readonly<Record<string, string | null>> | undefined;
-  /** Its id; made up if not given. */
+  /** Id of the session; generated if not given. */
   readonly id?: SessionId | undefined;
-  /** `set -o` options that are on from the beginning, such as `pipefail`. */
+  /** `set -o` options to enable at the start, such as `pipefail`. */
   readonly options?: readonly SessionRequestOptionsItem[] | undefined;
-  /** Ends each of its commands after so long, unless the command says otherwise. */
+  /** Default time limit of its commands. */
   readonly timeout?: number | undefined;
-  /** User inside, for the whole session: a name, a number, or either with `:group`. */
+  /** User inside the sandbox, for the whole session: a name or an id, optionally with `:group`. */
   readonly user?: string | undefined;
 }
 
-/** Asks for a terminal: the one that has this id, or a new one. */
+/** Opens a terminal: the one with this id, or a new one. */
 export interface TerminalOptions {
-  /** Columns at first (80). */
+  /** Initial number of columns (default 80). */
   readonly cols?: number | undefined;
-  /** Working directory; relative ones are below the default. */
+  /** Working directory; relative paths are below the default. */
   readonly cwd?: string | undefined;
   /** Changes to the default environment; `null` unsets. */
   readonly env?: Readonly<Record<string, string | null>> | undefined;
-  /** Its id; made up if not given. */
+  /** Id of the terminal; generated if not given. */
   readonly id?: TerminalId | undefined;
-  /** Rows at first (24). */
+  /** Initial number of rows (default 24). */
   readonly rows?: number | undefined;
-  /** The variable `TERM` (`xterm-256color`). */
+  /** Value of `TERM` (default `xterm-256color`). */
   readonly term?: string | undefined;
-  /** User inside: a name, a number, or either with `:group`. */
+  /** User inside the sandbox: a name or an id, optionally with `:group`. */
   readonly user?: string | undefined;
 }
 
 /**
- * Get or create a sandbox. What is left out takes its default if the sandbox is made, and may be anything if it
- * exists.
+ * Gets or creates a sandbox. Omitted options take their defaults in a new sandbox, and match any value of an
+ * existing one.
  */
 export interface SandboxOptions {
-  /** Variables of every command. */
+  /** Environment variables of every command. */
   readonly env?: Readonly<Record<string, string>> | undefined;
-  /** How strongly it is walled off. */
+  /** Isolation of the sandbox. */
   readonly isolation?: Isolation | undefined;
-  /** Never stop it for want of use, whatever `sleep_after_ms` says. */
+  /** Never stop the sandbox for lack of use, regardless of `sleep_after_ms`. */
   readonly keepAlive?: boolean | undefined;
-  /** For finding it again. */
+  /** Labels to find it by. */
   readonly labels?: Readonly<Record<string, string>> | undefined;
-  /** What it may use. */
+  /** Resource limits. */
   readonly limits?: SandboxLimits | undefined;
-  /** What it may reach at first; nothing if not given. */
+  /** Initial egress policy; no network access if not given. */
   readonly network?: NetworkPolicy | undefined;
-  /** Stop it when nobody used it for so long. 0: never. */
+  /** Stop the sandbox after this time without use. 0 means never. */
   readonly sleepAfterMs?: number | undefined;
 }
 
-/** Change what can be changed while it lives. What is left out stays. */
+/** Changes options of an existing sandbox. Omitted options stay as they are. */
 export interface SandboxChanges {
-  /** Never stop it for want of use. */
+  /** Never stop the sandbox for lack of use. */
   readonly keepAlive?: boolean | undefined;
   /** Labels to set; `null` removes one. */
   readonly labels?: Readonly<Record<string, string | null>> | undefined;
-  /** Stop it when nobody used it for so long. 0: never. */
+  /** Stop the sandbox after this time without use. 0 means never. */
   readonly sleepAfterMs?: number | undefined;
 }
 
-/** Expose a port. What is left out stays as it is, or takes its default if the port is not exposed yet. */
+/** Exposes a port. Omitted options stay as they are, or take their defaults if the port is not exposed yet. */
 export interface ExposeOptions {
-  /** Whether the program inside gets paths of the path form whole, `/preview/…` included (no). */
+  /** Whether the program inside receives the full path of a path URL, including `/preview/…` (default false). */
   readonly keepPrefix?: boolean | undefined;
-  /** What it is, for people. */
+  /** Display name. */
   readonly name?: string | undefined;
-  /** The secret part of its URL: 1 to 32 of `a-z`, `0-9` and `_`. Made up if not given; short ones can be guessed. */
+  /**
+   * Secret part of the URL: 1 to 32 characters of `a-z`, `0-9` and `_`. Generated if not given; short ones can be
+   * guessed.
+   */
   readonly token?: string | undefined;
-  /** Who may see it (`public`). */
+  /** Who may open the preview (default `public`). */
   readonly visibility?: Visibility | undefined;
-  /** Whether a request starts a sandbox that sleeps (no). */
+  /** Whether a request wakes a stopped sandbox (default false). */
   readonly wake?: boolean | undefined;
 }
 
-/** Make a directory. */
+/** Creates a directory. */
 export interface MakeDirectoryOptions {
-  /** Its permission bits, in octal; else 0755. */
+  /** Permission bits in octal (default 0755). */
   readonly mode?: string | undefined;
-  /** Those above it too; and it is no error that it is there. */
+  /** Create missing parent directories, too, and do not fail if the directory exists. */
   readonly parents?: boolean | undefined;
-  /** The user to do it as. */
+  /** User to create it as. */
   readonly user?: string | undefined;
 }
 
-/** Rename, move or copy. */
+/** Renames, moves or copies a file or directory. */
 export interface RenameOptions {
-  /** Make the directories above the new name that are missing. */
+  /** Create missing parent directories of the destination. */
   readonly parents?: boolean | undefined;
-  /** Replace what is there; a copy merges directories. */
+  /** Replace the destination if it exists; a copy merges directories. */
   readonly replace?: boolean | undefined;
-  /** The user to do it as. */
+  /** User to do it as. */
   readonly user?: string | undefined;
 }
 
-/** Rename, move or copy. */
+/** Renames, moves or copies a file or directory. */
 export interface CopyOptions {
-  /** Make the directories above the new name that are missing. */
+  /** Create missing parent directories of the destination. */
   readonly parents?: boolean | undefined;
-  /** Directories with all that is in them; for a copy only. */
+  /** Copy directories with their content; for copies only. */
   readonly recursive?: boolean | undefined;
-  /** Replace what is there; a copy merges directories. */
+  /** Replace the destination if it exists; a copy merges directories. */
   readonly replace?: boolean | undefined;
-  /** The user to do it as. */
+  /** User to do it as. */
   readonly user?: string | undefined;
 }
 
-/** Set permission bits. */
+/** Sets permission bits. */
 export interface ModeOptions {
-  /** Of all that is in it, too. */
+  /** Apply to everything in the directory, too. */
   readonly recursive?: boolean | undefined;
-  /** The user to do it as. */
+  /** User to do it as. */
   readonly user?: string | undefined;
 }
 
-/** Make a symbolic link. */
+/** Creates a symbolic link. */
 export interface SymlinkOptions {
-  /** Make the directories above it that are missing. */
+  /** Create missing parent directories. */
   readonly parents?: boolean | undefined;
-  /** Replace what is there, if it is no directory. */
+  /** Replace an existing file, but not a directory. */
   readonly replace?: boolean | undefined;
-  /** The user to do it as. */
+  /** User to do it as. */
   readonly user?: string | undefined;
 }
 
-/** Search the files below a directory. */
+/** Searches the files below a directory. */
 export interface SearchOptions {
-  /** Lines told after each match. */
+  /** Number of context lines after each match. */
   readonly after?: number | undefined;
-  /** Lines told before each match. */
+  /** Number of context lines before each match. */
   readonly before?: number | undefined;
-  /** Files that are not text. */
+  /** How to search binary files. */
   readonly binary?: SearchBinary | undefined;
-  /** Whether capital letters matter. */
+  /** Whether case matters. */
   readonly case?: SearchCase | undefined;
-  /** How many levels; all if not given. */
+  /** Maximum depth; unlimited if not given. */
   readonly depth?: number | undefined;
-  /** How much is told. */
+  /** How much detail to return. */
   readonly detail?: SearchDetail | undefined;
-  /** Globs of what is left out. */
+  /** Globs of files to leave out. */
   readonly exclude?: readonly string[] | undefined;
-  /** Names that begin with a dot, too. */
+  /** Search hidden files, too: names that begin with a dot. */
   readonly hidden?: boolean | undefined;
-  /** What `.gitignore` and `.ignore` name, too. */
+  /** Search files that `.gitignore` and `.ignore` exclude, too. */
   readonly ignored?: boolean | undefined;
-  /** Globs that a file must match, if there is any. Without a slash: names at any depth. */
+  /** Globs of files to search; all files if empty. A glob without a slash matches names at any depth. */
   readonly include?: readonly string[] | undefined;
-  /** Bytes that are told (16 MiB). */
+  /** Maximum number of bytes to return (default 16 MiB). */
   readonly maxBytes?: number | undefined;
-  /** Matches in all (10000). */
+  /** Maximum number of matches (default 10000). */
   readonly maxMatches?: number | undefined;
-  /** Matches in one file. */
+  /** Maximum number of matches per file. */
   readonly maxMatchesPerFile?: number | undefined;
-  /** In the order of names: the same each time, and slower. */
+  /** Sort results by path, which makes them reproducible and the search slower. */
   readonly sorted?: boolean | undefined;
-  /** How it is read. */
+  /** How the pattern is interpreted. */
   readonly syntax?: SearchSyntax | undefined;
-  /** How long it may take (60 s). */
+  /** Time limit (default 60 s). */
   readonly timeout?: number | undefined;
-  /** The user to search as. */
+  /** User to search as. */
   readonly user?: string | undefined;
-  /** Only whole words. */
+  /** Match only whole words. */
   readonly words?: boolean | undefined;
 }
 
-/** Find names below a directory. */
+/** Finds files below a directory by name. */
 export interface GlobOptions {
-  /** How many levels; all if not given. */
+  /** Maximum depth; unlimited if not given. */
   readonly depth?: number | undefined;
-  /** Globs of what is left out. */
+  /** Globs of files to leave out. */
   readonly exclude?: readonly string[] | undefined;
-  /** Names that begin with a dot, too. */
+  /** Include hidden files: names that begin with a dot. */
   readonly hidden?: boolean | undefined;
-  /** What `.gitignore` and `.ignore` name, too. */
+  /** Include files that `.gitignore` and `.ignore` exclude. */
   readonly ignored?: boolean | undefined;
-  /** Names in all (10000). */
+  /** Maximum number of results (default 10000). */
   readonly maxMatches?: number | undefined;
-  /** How long it may take (60 s). */
+  /** Time limit (default 60 s). */
   readonly timeout?: number | undefined;
-  /** The user to look as. */
+  /** User to search as. */
   readonly user?: string | undefined;
 }
 
-/** A watch that is asked for. */
+/** Creates a watch. */
 export interface WatchOptions {
-  /** How many directories may be watched (65536). */
+  /** Maximum number of directories to watch (default 65536). */
   readonly directories?: number | undefined;
-  /** Globs of what is not told of; a directory that matches is not watched. */
+  /** Globs of files to leave out; matching directories are not watched. */
   readonly exclude?: readonly string[] | undefined;
-  /** Begin with what is there, as created. */
+  /** Start with `created` events for existing files. */
   readonly existing?: boolean | undefined;
-  /** Its id; one is made if none is given. */
+  /** Id of the watch; generated if not given. */
   readonly id?: WatchId | undefined;
-  /** Globs that a file must match to be told of, if there is any. As in `.gitignore`. */
+  /** Globs of files to report, in `.gitignore` syntax; all files if empty. */
   readonly include?: readonly string[] | undefined;
-  /** All below the directory, too. */
+  /** Watch subdirectories, too. */
   readonly recursive?: boolean | undefined;
-  /** The user to look as. */
+  /** User to watch as. */
   readonly user?: string | undefined;
 }
 
-/** A repository to be fetched. */
+/** Clones a repository. */
 export interface GitCloneOptions {
-  /** The branch or tag to check out; else the remote's own. */
+  /** Branch or tag to check out; the remote's default branch if not given. */
   readonly branch?: string | undefined;
-  /** For the remote, if it asks. */
+  /** Credentials for the remote, if it requires them. */
   readonly credentials?: GitCredentials | undefined;
-  /** Only so many commits back. */
+  /** Number of commits of history to fetch; all if not given. */
   readonly depth?: number | undefined;
-  /** The directory that it becomes; else named like the repository, below `/workspace`. */
+  /** Directory to clone into; by default named after the repository, below `/workspace`. */
   readonly path?: string | undefined;
-  /** Ends it after so long (ten minutes). */
+  /** Time limit (default ten minutes). */
   readonly timeout?: number | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** A repository to be looked at. */
+/** Requests the status of a repository. */
 export interface GitStatusOptions {
-  /** What is ignored, too. */
+  /** Include ignored files. */
   readonly ignored?: boolean | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** What to compare. */
+/** Requests a diff. */
 export interface GitDiffOptions {
-  /** So many lines around each change (3). */
+  /** Number of context lines around each change (default 3). */
   readonly context?: number | undefined;
-  /** Only these paths. */
+  /** Limit the diff to these paths. */
   readonly paths?: readonly string[] | undefined;
-  /** The next commit with the last; else the files with the next commit. */
+  /** Compare the index with the last commit, instead of the working tree with the index. */
   readonly staged?: boolean | undefined;
   /** The other commit. */
   readonly to?: string | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** A commit to be made. */
+/** Creates a commit. */
 export interface GitCommitOptions {
-  /** With every change, new files included. */
+  /** Include every change, and new files. */
   readonly all?: boolean | undefined;
-  /** Even if nothing is different. */
+  /** Create the commit even if it changes nothing. */
   readonly allowEmpty?: boolean | undefined;
-  /** Who made it; else as the repository is configured. */
+  /** Author and committer; from the repository's configuration if not given. */
   readonly author?: GitAuthor | undefined;
-  /** With the changes to these paths. */
+  /** Include the changes to these paths. */
   readonly paths?: readonly string[] | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** What to check out. */
+/** Checks out a branch, tag or commit. */
 export interface GitCheckoutOptions {
-  /** Make the branch. */
+  /** Create the branch. */
   readonly create?: boolean | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** Whose branches. */
+/** Lists branches. */
 export interface GitBranchesOptions {
-  /** Those of remotes, too. */
+  /** Include remote-tracking branches. */
   readonly remotes?: boolean | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** Which commits. */
+/** Lists commits. */
 export interface GitLogOptions {
-  /** So many at most (50, at most 1000). */
+  /** Maximum number of commits (default 50, at most 1000). */
   readonly limit?: number | undefined;
-  /** Only those that changed these paths. */
+  /** Only commits that changed these paths. */
   readonly paths?: readonly string[] | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** What to fetch into a repository. */
+/** Pulls from a remote. */
 export interface GitPullOptions {
-  /** Which branch; else the one that is followed. */
+  /** Branch to pull; the upstream branch if not given. */
   readonly branch?: string | undefined;
-  /** For the remote, if it asks. */
+  /** Credentials for the remote, if it requires them. */
   readonly credentials?: GitCredentials | undefined;
-  /** From where (`origin`). */
+  /** Remote to pull from (default `origin`). */
   readonly remote?: string | undefined;
-  /** Ends it after so long (ten minutes). */
+  /** Time limit (default ten minutes). */
   readonly timeout?: number | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 
-/** What to send. */
+/** Pushes to a remote. */
 export interface GitPushOptions {
-  /** Which branch; else the one that is checked out. */
+  /** Branch to push; the current branch if not given. */
   readonly branch?: string | undefined;
-  /** For the remote, if it asks. */
+  /** Credentials for the remote, if it requires them. */
   readonly credentials?: GitCredentials | undefined;
-  /** Even if it replaces commits there, unless somebody else added some. */
+  /** Replace commits on the remote, unless another client has pushed in the meantime. */
   readonly force?: boolean | undefined;
-  /** To where (`origin`). */
+  /** Remote to push to (default `origin`). */
   readonly remote?: string | undefined;
-  /** Follow it from now on. */
+  /** Set the remote branch as upstream. */
   readonly setUpstream?: boolean | undefined;
-  /** Ends it after so long (ten minutes). */
+  /** Time limit (default ten minutes). */
   readonly timeout?: number | undefined;
-  /** The user to be. */
+  /** User to run git as. */
   readonly user?: string | undefined;
 }
 

@@ -26,7 +26,7 @@ fn what_is_wrong_with_a_body_is_named() {
         let (_, _, message) = refused(r#"{"command":"true"} x"#).await;
         assert!(message.starts_with("the body is no JSON: trailing characters"), "{message}");
         let (_, _, message) = refused(r#"{"command":"true","id":"a/b"}"#).await;
-        assert!(message.contains("`a/b` is no process id"), "{message}");
+        assert!(message.contains("`a/b` is not a valid process id"), "{message}");
     });
 }
 
@@ -72,7 +72,7 @@ fn unknown_paths_methods_and_parameters_are_refused() {
         let (_, _, message) = refused(get("/v1/processes?state=happy")).await;
         assert!(message.starts_with("query: state: unknown variant `happy`"), "{message}");
         let (_, _, message) = refused(get("/v1/processes?session=a/b")).await;
-        assert!(message.starts_with("query: session: `a/b` is no session id"), "{message}");
+        assert!(message.starts_with("query: session: `a/b` is not a valid session id"), "{message}");
         let (_, _, message) = refused(get("/v1/processes?label=x")).await;
         assert_eq!(message, "query: label: `x` is no name=value");
         let (status, code, _) = refused(get("/v1/processes/%2e%2e")).await;
@@ -83,7 +83,7 @@ fn unknown_paths_methods_and_parameters_are_refused() {
         assert_eq!(answer.headers["upgrade"], "websocket");
         let started = ask(&f.socket(), post("/v1/processes"), r#"{"command":"true","id":"kill"}"#).await;
         let (_, _, message) = started.refusal();
-        assert!(message.starts_with("id: `kill` is no process id"), "the path has another meaning: {message}");
+        assert!(message.starts_with("id: `kill` is not a valid process id"), "the path has another meaning: {message}");
     });
 }
 

@@ -67,7 +67,7 @@ fn an_id_has_one_program() {
         assert_eq!(other.code(), Some(ErrorCode::TerminalAlreadyExists));
         let wide = TerminalRequest { cols: Some(5000), ..TerminalRequest::default() };
         let refused = soon(f.client.open_terminal(&wide)).await.unwrap_err();
-        assert!(refused.to_string().starts_with("5000 x 24 is no window"), "{refused}");
+        assert!(refused.to_string().starts_with("5000 x 24 is not a valid window size"), "{refused}");
         let kill = SignalRequest { signal: Signal::KILL, scope: SignalScope::Tree };
         soon(f.client.signal_terminal(&terminal_id("t"), &kill)).await.unwrap();
         let end = soon(f.client.wait_terminal(&terminal_id("t"), &for_exit())).await.unwrap().end.unwrap();

@@ -1,4 +1,4 @@
-//! Commands that are run to their end: by themselves, or in a shell that remembers.
+//! Tools that run a command to completion: `run_command` and `run_in_session`.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -13,39 +13,39 @@ use serde::{Deserialize, Serialize};
 
 use super::{millis, seconds};
 use crate::call::Call;
-use crate::printed::{Encoding, Newest, Printed, shown};
-use crate::tool::{Nature, Told, Tool};
-use crate::trouble::Trouble;
+use crate::error::ToolError;
+use crate::tool::{Effect, Tool, ToolOutput};
+use crate::truncated_output::{Encoding, LastLine, TruncatedOutput, output_limit};
 
-/// How long a command may take if nothing is said.
+/// Default time limit of a command.
 const TIMEOUT: Duration = Duration::from_secs(120);
 
-/// The session that is meant if none is named.
+/// Default session.
 const SESSION: &str = "main";
 
-/// How long it is waited for a command that is being started when its call is taken back.
-const BEGUN_WITHIN: Duration = Duration::from_secs(5);
+/// How long a cancelled call waits for a command that is still starting.
+const START_TIMEOUT: Duration = Duration::from_secs(5);
 
 pub(crate) struct RunCommand;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Command {
-    /// A bash command line; pipes, globs and && work.
+    /// Bash command line; pipes, globs and && work.
     command: String,
-    /// Directory to run it in; relative ones are below /workspace (/workspace).
+    /// Working directory; relative paths are below /workspace (default /workspace).
     cwd: Option<String>,
-    /// Variables for this command alone.
+    /// Environment variables for this command.
     #[serde(default)]
     env: BTreeMap<String, String>,
-    /// Text for its standard input, which is closed otherwise.
+    /// Text for standard input; closed if not given.
     stdin: Option<String>,
-    /// Seconds after which it is killed with everything that it started (120, at most 1800).
+    /// Time limit in seconds; the command and all its processes are killed after it (default 120, at most 1800).
     timeout_seconds: Option<u64>,
-    /// Bytes of each of stdout and stderr to answer with, half from the beginning and half from the end (16000, at most
-    /// 262144). Nothing is lost: read_output gives what is left out.
+    /// Maximum bytes of stdout and of stderr to return, half from the start and half from the end (default 16000, at
+    /// most 262144). Omitted output can be read with read_output.
     max_output_bytes: Option<u64>,
-    /// How stdout and stderr are given: as text, or exactly as base64 (text).
+    /// Encoding of stdout and stderr: text, or base64 for exact bytes (default text).
     #[serde(default)]
     encoding: Encoding,
 }
@@ -53,16 +53,16 @@ pub(crate) struct Command {
 impl Tool for RunCommand {
     const NAME: &'static str = "run_command";
     const TITLE: &'static str = "Run a command";
-    const ABOUT: &'static str = "Run a shell command in the sandbox and wait for its end. Each call is a shell of its \
-        own: directory and variables do not carry over (use run_in_session for that). Processes that it leaves in the \
-        background go on running. A code other than 0 is a result, not an error.";
-    const NATURE: Nature = Nature::Runs;
+    const ABOUT: &'static str = "Run a shell command in the sandbox and wait until it ends. Each call uses a new \
+        shell: directory and variables do not carry over (use run_in_session for that). Background processes of the \
+        command keep running. An exit code other than 0 is a result, not an error.";
+    const EFFECT: Effect = Effect::Executes;
     type Input = Command;
-    type Output = Ran;
+    type Output = CommandResult;
 
-    async fn run(input: Command, call: &mut Call) -> Result<Ran, Trouble> {
+    async fn run(input: Command, call: &mut Call) -> Result<CommandResult, ToolError> {
         let (timeout, show) =
-            (seconds("timeout_seconds", input.timeout_seconds, TIMEOUT)?, shown(input.max_output_bytes)?);
+            (seconds("timeout_seconds", input.timeout_seconds, TIMEOUT)?, output_limit(input.max_output_bytes)?);
         let request = ExecRequest {
             cwd: input.cwd,
             env: environment(input.env),
@@ -71,11 +71,11 @@ impl Tool for RunCommand {
             answer_bytes: Some(show),
             ..ExecRequest::shell(input.command)
         };
-        let inside = call.inside().await?;
-        call.may_take(timeout);
-        let stream = inside.exec_stream(request)?;
-        let result = follow(&inside, stream, call).await?;
-        Ran::new(&inside, result, input.encoding, None).await
+        let sandbox = call.sandbox().await?;
+        call.set_time_limit(timeout);
+        let stream = sandbox.exec_stream(request)?;
+        let result = follow(&sandbox, stream, call).await?;
+        CommandResult::new(&sandbox, result, input.encoding, None).await
     }
 }
 
@@ -84,18 +84,19 @@ pub(crate) struct RunInSession;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct InSession {
-    /// A bash command line, or several lines.
+    /// Bash command line, or several lines.
     command: String,
-    /// Which session; one that is not there is made. Sessions run side by side, commands of one after one another (main).
+    /// Name of the session; created if it does not exist. Sessions run in parallel, the commands of one session in
+    /// order (default main).
     session: Option<String>,
-    /// Text for its standard input, which is closed otherwise.
+    /// Text for standard input; closed if not given.
     stdin: Option<String>,
-    /// Seconds after which the command is killed; the session stays (120, at most 1800).
+    /// Time limit in seconds; the command is killed after it, and the session stays (default 120, at most 1800).
     timeout_seconds: Option<u64>,
-    /// Bytes of each of stdout and stderr to answer with, half from the beginning and half from the end (16000, at most
-    /// 262144).
+    /// Maximum bytes of stdout and of stderr to return, half from the start and half from the end (default 16000, at
+    /// most 262144).
     max_output_bytes: Option<u64>,
-    /// How stdout and stderr are given: as text, or exactly as base64 (text).
+    /// Encoding of stdout and stderr: text, or base64 for exact bytes (default text).
     #[serde(default)]
     encoding: Encoding,
 }
@@ -103,55 +104,57 @@ pub(crate) struct InSession {
 impl Tool for RunInSession {
     const NAME: &'static str = "run_in_session";
     const TITLE: &'static str = "Run in a session";
-    const ABOUT: &'static str = "Run a command in a bash session that remembers, and wait for its end. The directory, \
-        variables, functions, aliases, options and background jobs stay for the next command of the same session. A \
-        session is made by its first use.";
-    const NATURE: Nature = Nature::Runs;
+    const ABOUT: &'static str = "Run a command in a persistent bash session and wait until it ends. The next command \
+        of the same session keeps the directory, variables, functions, aliases, options and background jobs. The \
+        first use creates a session.";
+    const EFFECT: Effect = Effect::Executes;
     type Input = InSession;
-    type Output = Ran;
+    type Output = CommandResult;
 
-    async fn run(input: InSession, call: &mut Call) -> Result<Ran, Trouble> {
+    async fn run(input: InSession, call: &mut Call) -> Result<CommandResult, ToolError> {
         let (timeout, show) =
-            (seconds("timeout_seconds", input.timeout_seconds, TIMEOUT)?, shown(input.max_output_bytes)?);
+            (seconds("timeout_seconds", input.timeout_seconds, TIMEOUT)?, output_limit(input.max_output_bytes)?);
         let session = SessionId::new(input.session.unwrap_or_else(|| SESSION.to_owned()))
-            .map_err(|error| Trouble::invalid(error.to_string()))?;
+            .map_err(|error| ToolError::invalid(error.to_string()))?;
         let request = ExecRequest {
             stdin: input.stdin,
             timeout_ms: Some(millis(timeout)),
             answer_bytes: Some(show),
             ..ExecRequest::shell(input.command)
         };
-        let inside = call.inside().await?;
-        call.may_take(timeout);
-        let stream = inside.session_exec_stream(&session, request.clone())?;
-        let (result, note) = match follow(&inside, stream, call).await {
-            Err(Failed::There(error)) => {
-                let note = ready(&inside, &session, error).await?;
-                let stream = inside.session_exec_stream(&session, request)?;
-                (follow(&inside, stream, call).await?, note)
+        let sandbox = call.sandbox().await?;
+        call.set_time_limit(timeout);
+        let stream = sandbox.session_exec_stream(&session, request.clone())?;
+        let (result, note) = match follow(&sandbox, stream, call).await {
+            Err(FollowError::Server(error)) => {
+                let note = recover_session(&sandbox, &session, error).await?;
+                let stream = sandbox.session_exec_stream(&session, request)?;
+                (follow(&sandbox, stream, call).await?, note)
             }
             other => (other?, None),
         };
-        Ran::new(&inside, result, input.encoding, note).await
+        CommandResult::new(&sandbox, result, input.encoding, note).await
     }
 }
 
-/// Makes a session that is not there, and brings one back whose shell has ended; any other error stays one.
-async fn ready(inside: &Client, id: &SessionId, error: atoll_client::Error) -> Result<Option<String>, Trouble> {
+/// Creates a missing session, and restarts one whose shell has ended. Returns any other error unchanged.
+async fn recover_session(
+    sandbox: &Client,
+    id: &SessionId,
+    error: atoll_client::Error,
+) -> Result<Option<String>, ToolError> {
     match error.code() {
         Some(ErrorCode::SessionNotFound) => {
             let request = SessionRequest { id: Some(id.clone()), ..SessionRequest::default() };
-            match inside.create_session(&request).await {
+            match sandbox.create_session(&request).await {
                 Ok(_) => Ok(None),
-                // Another call was first.
+                // A concurrent call created it first.
                 Err(error) if error.code() == Some(ErrorCode::SessionAlreadyExists) => Ok(None),
                 Err(error) => Err(error.into()),
             }
         }
-        Some(ErrorCode::SessionTerminated) => match inside.session_restart(id, RestartFrom::Snapshot).await {
-            Ok(_) => {
-                Ok(Some("the session's shell had ended; it was started again with what it held before".to_owned()))
-            }
+        Some(ErrorCode::SessionTerminated) => match sandbox.session_restart(id, RestartFrom::Snapshot).await {
+            Ok(_) => Ok(Some("the session's shell had ended and was restarted from its last snapshot".to_owned())),
             Err(error) if error.code() == Some(ErrorCode::SessionAlive) => Ok(None),
             Err(error) => Err(error.into()),
         },
@@ -160,103 +163,105 @@ async fn ready(inside: &Client, id: &SessionId, error: atoll_client::Error) -> R
 }
 
 /// Why a command was not followed to its end.
-enum Failed {
-    There(atoll_client::Error),
+enum FollowError {
+    Server(atoll_client::Error),
     Cancelled,
 }
 
-impl From<Failed> for Trouble {
-    fn from(failed: Failed) -> Self {
+impl From<FollowError> for ToolError {
+    fn from(failed: FollowError) -> Self {
         match failed {
-            Failed::There(error) => error.into(),
-            Failed::Cancelled => Self::cancelled(),
+            FollowError::Server(error) => error.into(),
+            FollowError::Cancelled => Self::cancelled(),
         }
     }
 }
 
-/// Follows a command to its end. If the call is taken back, the command is ended with all that it started.
-async fn follow(inside: &Client, mut stream: ExecStream, call: &mut Call) -> Result<ExecResult, Failed> {
-    let mut newest = Newest::default();
+/// Follows a command to its end. If the call is cancelled, kills the command and all its processes.
+async fn follow(sandbox: &Client, mut stream: ExecStream, call: &mut Call) -> Result<ExecResult, FollowError> {
+    let mut last_line = LastLine::default();
     loop {
-        let Some(event) = call.until(stream.next()).await else {
-            end(inside, stream).await;
-            return Err(Failed::Cancelled);
+        let Some(event) = call.wait(stream.next()).await else {
+            kill_command(sandbox, stream).await;
+            return Err(FollowError::Cancelled);
         };
-        match event.map_err(Failed::There)? {
+        match event.map_err(FollowError::Server)? {
             Some(ExecEvent::End(result)) => return Ok(*result),
             Some(ExecEvent::Output(output)) => {
-                newest.add(&output.bytes);
-                call.news(|| newest.text());
+                last_line.add(&output.bytes);
+                call.set_message(|| last_line.text());
             }
             Some(ExecEvent::Start(_) | ExecEvent::Gap(_)) => {}
             None => {
-                let why = "a command without an end".to_owned();
-                return Err(Failed::There(atoll_client::Error::Broken { why }));
+                let why = "the stream ended before the command did".to_owned();
+                return Err(FollowError::Server(atoll_client::Error::Broken { why }));
             }
         }
     }
 }
 
-/// Ends a command. One that is just being started is waited for: else it would go on with nobody who knows of it.
-async fn end(inside: &Client, mut stream: ExecStream) {
+/// Kills a command. Waits for one that is still starting, because it would run on unobserved otherwise.
+async fn kill_command(sandbox: &Client, mut stream: ExecStream) {
     let id = stream.id().clone();
-    let kill = async || inside.kill(&id, &KillRequest::default()).await;
+    let kill = async || sandbox.kill(&id, &KillRequest::default()).await;
     if let Err(error) = kill().await
         && error.code() == Some(ErrorCode::ProcessNotFound)
-        && let Ok(Ok(Some(_))) = tokio::time::timeout(BEGUN_WITHIN, stream.next()).await
+        && let Ok(Ok(Some(_))) = tokio::time::timeout(START_TIMEOUT, stream.next()).await
     {
         drop(kill().await);
     }
 }
 
-/// A command that has ended.
+/// Result of a command.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Ran {
-    /// Its exit code, if it exited by itself.
+pub(crate) struct CommandResult {
+    /// Exit code, if the command exited by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
-    /// Why it is over: exited, signaled, killed, timeout, idle_timeout, oom, output_limit, shell_exited, sandbox_stopped or
-    /// host_lost.
+    /// Why the command ended: exited, signaled, killed, timeout, idle_timeout, oom, output_limit, shell_exited,
+    /// sandbox_stopped or host_lost.
     reason: String,
-    /// The signal that ended it, if one did.
+    /// Signal that killed the command, if one did.
     #[serde(skip_serializing_if = "Option::is_none")]
     signal: Option<String>,
     /// Standard output.
-    stdout: Printed,
+    stdout: TruncatedOutput,
     /// Standard error.
-    stderr: Printed,
-    /// How long it took.
+    stderr: TruncatedOutput,
+    /// Run time in milliseconds.
     duration_ms: u64,
-    /// Its id: for read_output, and to end with kill_process what it left running.
+    /// Id of the command: for read_output, and for kill_process to kill its background processes.
     process: String,
-    /// Processes that it started and that still run.
+    /// Number of background processes that are still running.
     left_running: u64,
-    /// Connections that it was refused, because the sandbox may not make them.
+    /// Network connections that the sandbox's policy denied.
     refused_connections: Vec<String>,
-    /// What else is to be known.
+    /// Additional information.
     #[serde(skip_serializing_if = "Option::is_none")]
     note: Option<String>,
 }
 
-impl Ran {
+impl CommandResult {
     async fn new(
-        inside: &Client,
+        sandbox: &Client,
         result: ExecResult,
         encoding: Encoding,
         mut note: Option<String>,
-    ) -> Result<Self, Trouble> {
-        let (stdout, stderr) = (Printed::new(&result.stdout, encoding)?, Printed::new(&result.stderr, encoding)?);
-        let told_all = stdout.omitted_bytes == 0 && stderr.omitted_bytes == 0;
-        if told_all && result.end.survivors == 0 {
-            // There is nothing more to be asked of it, and a list of processes is for what one may want to see.
-            drop(inside.remove_process(&result.id).await);
+    ) -> Result<Self, ToolError> {
+        let (stdout, stderr) =
+            (TruncatedOutput::new(&result.stdout, encoding)?, TruncatedOutput::new(&result.stderr, encoding)?);
+        let is_complete = stdout.omitted_bytes == 0 && stderr.omitted_bytes == 0;
+        if is_complete && result.end.survivors == 0 {
+            // The result is complete and no process is left, so the record would only clutter the list of processes.
+            drop(sandbox.remove_process(&result.id).await);
         }
         if result.session_reset {
             note = Some(
-                "the session's shell could not be saved; it was replaced by one with its last snapshot".to_owned(),
+                "the session's shell did not survive the end of the command and was restored from its last snapshot"
+                    .to_owned(),
             );
         }
-        let ended = Ended::new(&result.end);
+        let ended = EndSummary::new(&result.end);
         Ok(Self {
             exit_code: ended.exit_code,
             reason: ended.reason,
@@ -272,19 +277,19 @@ impl Ran {
     }
 }
 
-/// How a command ended, in few words.
-pub(super) struct Ended {
+/// Summary of how a command ended.
+pub(super) struct EndSummary {
     pub(super) exit_code: Option<i32>,
     pub(super) reason: String,
     pub(super) signal: Option<String>,
 }
 
-impl Ended {
+impl EndSummary {
     pub(super) fn new(end: &EndRecord) -> Self {
         let exits = matches!(end.reason, EndReason::Exited | EndReason::ShellExited);
         Self {
             exit_code: end.code.filter(|_| exits),
-            reason: word(end.reason),
+            reason: json_name(end.reason),
             signal: end.signal.as_ref().map(ToString::to_string),
         }
     }
@@ -299,22 +304,22 @@ impl Ended {
     }
 }
 
-/// A value that is a word in JSON.
-pub(super) fn word(value: impl Serialize) -> String {
+/// Returns the JSON name of an enum variant.
+pub(super) fn json_name(value: impl Serialize) -> String {
     let value = serde_json::to_value(value).unwrap_or_default();
     value.as_str().unwrap_or_default().to_owned()
 }
 
 fn refused(end: &EndRecord) -> Vec<String> {
-    let told = end.denials.iter().map(|denial| {
+    let denials = end.denials.iter().map(|denial| {
         let what = denial.host.as_deref().or(denial.address.as_deref()).unwrap_or("something");
         let port = denial.port.map(|port| format!(" port {port}")).unwrap_or_default();
-        format!("{what}{port}: {}", word(denial.reason).replace('_', " "))
+        format!("{what}{port}: {}", json_name(denial.reason).replace('_', " "))
     });
-    told.collect()
+    denials.collect()
 }
 
-impl Told for Ran {
+impl ToolOutput for CommandResult {
     fn text(&self) -> String {
         let mut text = self.stdout.readable(&self.process);
         let ends_line = |text: &mut String| {
@@ -328,16 +333,16 @@ impl Told for Ran {
             text.push_str(&self.stderr.readable(&self.process));
             ends_line(&mut text);
         }
-        let ended = Ended { exit_code: self.exit_code, reason: self.reason.clone(), signal: self.signal.clone() };
+        let ended = EndSummary { exit_code: self.exit_code, reason: self.reason.clone(), signal: self.signal.clone() };
         text.push_str(&format!("[{} after {} ms]", ended.text(), self.duration_ms));
         if self.left_running > 0 {
             text.push_str(&format!(
-                "\n[{} processes that it started still run; kill_process with process \"{}\" ends them]",
+                "\n[{} background processes are still running; to kill them, call kill_process with process \"{}\"]",
                 self.left_running, self.process
             ));
         }
         for refused in &self.refused_connections {
-            text.push_str(&format!("\n[connection refused by the sandbox's rules: {refused}]"));
+            text.push_str(&format!("\n[connection denied by the sandbox's network policy: {refused}]"));
         }
         if let Some(note) = &self.note {
             text.push_str(&format!("\n[{note}]"));
@@ -346,12 +351,12 @@ impl Told for Ran {
     }
 }
 
-/// For other tools that start commands.
+/// Converts variables to the API's form, in which `None` unsets one.
 pub(super) fn environment(env: BTreeMap<String, String>) -> BTreeMap<String, Option<String>> {
     env.into_iter().map(|(name, value)| (name, Some(value))).collect()
 }
 
-/// The id that was asked for, if one was.
-pub(super) fn wanted_id(given: Option<String>) -> Result<Option<ProcessId>, Trouble> {
+/// Parses an optional process id.
+pub(super) fn optional_process_id(given: Option<String>) -> Result<Option<ProcessId>, ToolError> {
     given.map(super::process_id).transpose()
 }

@@ -1,4 +1,4 @@
-//! Directories, and files by name.
+//! The `list_directory` tool, which also finds files by name.
 
 use atoll_client::{Client, ListFiles};
 use atoll_protocol::GlobRequest;
@@ -6,15 +6,15 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::HOME;
-use super::command::word;
+use super::command::json_name;
 use crate::call::Call;
-use crate::tool::{Nature, Told, Tool};
-use crate::trouble::Trouble;
+use crate::error::ToolError;
+use crate::tool::{Effect, Tool, ToolOutput};
 
-/// Entries of one answer.
+/// Maximum number of entries in a result.
 const ENTRIES: u64 = 500;
 
-/// The most levels of one list: deeper ones are for a pattern.
+/// Maximum depth of a list; deeper trees need a pattern.
 const DEPTH_MAX: u32 = 16;
 
 pub(crate) struct ListDirectory;
@@ -22,55 +22,55 @@ pub(crate) struct ListDirectory;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct List {
-    /// The directory (/workspace).
+    /// Directory to list (default /workspace).
     path: Option<String>,
-    /// Only names below it that match this glob, such as **/*.py or src/*.rs; what .gitignore names and hidden files are
-    /// left out then.
+    /// Glob for the paths below the directory, such as **/*.py or src/*.rs; excludes hidden files and those in
+    /// .gitignore.
     pattern: Option<String>,
-    /// How many levels, without pattern (1, at most 16).
+    /// Number of levels to list, without pattern (default 1, at most 16).
     depth: Option<u32>,
-    /// The next of the answer before, to go on.
+    /// Value of next from the previous result, to continue.
     after: Option<String>,
 }
 
 impl Tool for ListDirectory {
     const NAME: &'static str = "list_directory";
     const TITLE: &'static str = "List a directory";
-    const ABOUT: &'static str = "List what is in a directory, with kind and size, or find files below it by a pattern for \
-        their names.";
-    const NATURE: Nature = Nature::Looks;
+    const ABOUT: &'static str = "List the files in a directory, with type and size, or find files below it by a glob \
+        pattern.";
+    const EFFECT: Effect = Effect::ReadOnly;
     type Input = List;
     type Output = Listed;
 
-    async fn run(input: List, call: &mut Call) -> Result<Listed, Trouble> {
+    async fn run(input: List, call: &mut Call) -> Result<Listed, ToolError> {
         let path = input.path.unwrap_or_else(|| HOME.to_owned());
-        let inside = call.inside().await?;
+        let sandbox = call.sandbox().await?;
         match input.pattern {
             Some(_) if input.depth.is_some() || input.after.is_some() => {
-                Err(Trouble::invalid("pattern goes without depth and after"))
+                Err(ToolError::invalid("pattern cannot be combined with depth or after"))
             }
             Some(pattern) => {
-                let finding = by_name(&inside, path, pattern);
-                call.until(finding).await.ok_or_else(Trouble::cancelled)?
+                let finding = glob(&sandbox, path, pattern);
+                call.wait(finding).await.ok_or_else(ToolError::cancelled)?
             }
             None => {
                 let depth = input.depth.unwrap_or(1);
                 if !(1..=DEPTH_MAX).contains(&depth) {
-                    return Err(Trouble::invalid(format!("depth: give 1 to {DEPTH_MAX}")));
+                    return Err(ToolError::invalid(format!("depth: must be 1 to {DEPTH_MAX}")));
                 }
                 let what = ListFiles { depth, after: input.after, limit: Some(ENTRIES), ..ListFiles::default() };
-                let listing = of_directory(&inside, path, what);
-                call.until(listing).await.ok_or_else(Trouble::cancelled)?
+                let listing = list(&sandbox, path, what);
+                call.wait(listing).await.ok_or_else(ToolError::cancelled)?
             }
         }
     }
 }
 
-async fn of_directory(inside: &Client, path: String, what: ListFiles) -> Result<Listed, Trouble> {
-    let list = inside.list_files(&path, &what).await?;
+async fn list(sandbox: &Client, path: String, what: ListFiles) -> Result<Listed, ToolError> {
+    let list = sandbox.list_files(&path, &what).await?;
     let entry = |info: atoll_protocol::FileInfo| Entry {
         path: info.path,
-        kind: word(info.kind),
+        kind: json_name(info.kind),
         size: Some(info.size),
         target: info.target,
     };
@@ -78,52 +78,52 @@ async fn of_directory(inside: &Client, path: String, what: ListFiles) -> Result<
     Ok(Listed { path, entries, truncated: list.next.is_some(), next: list.next, unreadable: list.unreadable })
 }
 
-async fn by_name(inside: &Client, path: String, pattern: String) -> Result<Listed, Trouble> {
+async fn glob(sandbox: &Client, path: String, pattern: String) -> Result<Listed, ToolError> {
     let request = GlobRequest {
         path: Some(path.clone()),
         patterns: vec![pattern],
         max_matches: Some(ENTRIES),
         ..GlobRequest::default()
     };
-    let found = inside.glob_files(&request).await?;
+    let found = sandbox.glob_files(&request).await?;
     let entry =
-        |one: atoll_protocol::GlobEntry| Entry { path: one.path, kind: word(one.kind), size: None, target: None };
+        |one: atoll_protocol::GlobEntry| Entry { path: one.path, kind: json_name(one.kind), size: None, target: None };
     let entries = found.entries.into_iter().map(entry).collect();
     Ok(Listed { path, entries, truncated: found.truncated.is_some(), next: None, unreadable: found.troubles })
 }
 
-/// A directory.
+/// A directory listing.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Listed {
     /// The directory.
     path: String,
-    /// What is in it, by name.
+    /// Entries, sorted by name.
     entries: Vec<Entry>,
-    /// There is more than was told.
+    /// Whether there are more entries.
     truncated: bool,
-    /// Give this as after to go on.
+    /// Pass this as after to continue.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
-    /// Directories below that could not be read.
+    /// Number of subdirectories that could not be read.
     unreadable: u64,
 }
 
-/// One name.
+/// One entry.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Entry {
-    /// Its path.
+    /// Path of the entry.
     path: String,
     /// file, directory, symlink, fifo, socket, character_device, block_device or other.
     kind: String,
-    /// Its length in bytes, if that was looked at.
+    /// Length in bytes, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
-    /// Where it leads, if it is a symlink.
+    /// Target of a symlink.
     #[serde(skip_serializing_if = "Option::is_none")]
     target: Option<String>,
 }
 
-impl Told for Listed {
+impl ToolOutput for Listed {
     fn text(&self) -> String {
         let mut text = String::new();
         for entry in &self.entries {
@@ -141,8 +141,8 @@ impl Told for Listed {
             text.push_str("[nothing]\n");
         }
         match (&self.next, self.truncated) {
-            (Some(next), _) => text.push_str(&format!("[there is more: go on with after \"{next}\"]")),
-            (None, true) => text.push_str("[there may be more: use a narrower pattern]"),
+            (Some(next), _) => text.push_str(&format!("[more entries: continue with after \"{next}\"]")),
+            (None, true) => text.push_str("[there may be more entries: use a narrower pattern]"),
             (None, false) => text.truncate(text.trim_end().len()),
         }
         text

@@ -1,4 +1,4 @@
-//! Files: read, written, edited.
+//! Tools for files: `read_file`, `write_file` and `edit_file`.
 
 use atoll_client::{Client, FileBytes};
 use atoll_protocol::{EditRequest, EditText};
@@ -8,11 +8,11 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::call::Call;
-use crate::printed::Encoding;
-use crate::tool::{Nature, Told, Tool};
-use crate::trouble::Trouble;
+use crate::error::ToolError;
+use crate::tool::{Effect, Tool, ToolOutput};
+use crate::truncated_output::Encoding;
 
-/// Bytes of a file that an answer holds if nothing is said, and at most.
+/// Default and maximum number of bytes of a file in a result.
 const READ: usize = 64_000;
 const READ_MAX: usize = 1024 * 1024;
 
@@ -21,17 +21,17 @@ pub(crate) struct ReadFile;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Read {
-    /// The file; relative paths are below /workspace.
+    /// Path of the file; relative paths are below /workspace.
     path: String,
-    /// Begin with this line, counted from 1 (1).
+    /// Line to start from, counted from 1 (default 1).
     from_line: Option<u64>,
-    /// Begin with this byte instead: the next_offset of the answer before.
+    /// Byte offset to start from instead: next_offset of the previous result.
     offset: Option<u64>,
-    /// At most so many lines.
+    /// Maximum number of lines.
     max_lines: Option<u64>,
-    /// At most so many bytes (64000, at most 1048576).
+    /// Maximum number of bytes (default 64000, at most 1048576).
     max_bytes: Option<usize>,
-    /// text, or base64 for files that are no text (text).
+    /// text, or base64 for files that are not text (default text).
     #[serde(default)]
     encoding: Encoding,
 }
@@ -39,46 +39,46 @@ pub(crate) struct Read {
 impl Tool for ReadFile {
     const NAME: &'static str = "read_file";
     const TITLE: &'static str = "Read a file";
-    const ABOUT: &'static str = "Read a file, or a part of it by line or byte. Files that are not text are given as base64 \
-        if that is asked for, and refused otherwise.";
-    const NATURE: Nature = Nature::Looks;
+    const ABOUT: &'static str = "Read a file, or a part of it by line or byte. Files that are not text require \
+        encoding base64.";
+    const EFFECT: Effect = Effect::ReadOnly;
     type Input = Read;
     type Output = Part;
 
-    async fn run(input: Read, call: &mut Call) -> Result<Part, Trouble> {
+    async fn run(input: Read, call: &mut Call) -> Result<Part, ToolError> {
         let most = input.max_bytes.unwrap_or(READ);
         if !(1..=READ_MAX).contains(&most) {
-            return Err(Trouble::invalid(format!("max_bytes: give 1 to {READ_MAX}")));
+            return Err(ToolError::invalid(format!("max_bytes: must be 1 to {READ_MAX}")));
         }
         if input.from_line.is_some() && (input.offset.is_some() || input.encoding == Encoding::Base64) {
-            return Err(Trouble::invalid("from_line is for text, and goes without offset"));
+            return Err(ToolError::invalid("from_line cannot be combined with offset or encoding base64"));
         }
-        let inside = call.inside().await?;
-        let reading = taken(&inside, &input, most);
-        let taken = call.until(reading).await.ok_or_else(Trouble::cancelled)??;
-        Part::new(input, taken)
+        let sandbox = call.sandbox().await?;
+        let reading = read_slice(&sandbox, &input, most);
+        let slice = call.wait(reading).await.ok_or_else(ToolError::cancelled)??;
+        Part::new(input, slice)
     }
 }
 
-/// What was read of a file.
-struct Taken {
+/// A slice of a file.
+struct Slice {
     bytes: Vec<u8>,
-    /// Where they begin.
+    /// Offset of the first byte.
     offset: u64,
-    /// The line in which they begin, if that is known.
+    /// Line number of the first byte, if known.
     line: Option<u64>,
-    /// There is more.
+    /// Whether the file continues after it.
     more: bool,
     size: Option<u64>,
     etag: Option<String>,
 }
 
-async fn taken(inside: &Client, input: &Read, most: usize) -> Result<Taken, Trouble> {
+async fn read_slice(sandbox: &Client, input: &Read, most: usize) -> Result<Slice, ToolError> {
     let start = input.offset.unwrap_or(0);
-    // A range that begins behind the last byte cannot be had: of an empty file, that is the first one.
+    // The first byte of an empty file is already outside its range, so a read from 0 sends no range.
     let how = atoll_client::ReadFile { offset: Some(start).filter(|start| *start > 0), ..Default::default() };
-    let mut file = inside.read_file(&input.path, &how).await?;
-    let mut taken = Taken {
+    let mut file = sandbox.read_file(&input.path, &how).await?;
+    let mut slice = Slice {
         bytes: Vec::new(),
         offset: start,
         line: (start == 0).then_some(1),
@@ -87,29 +87,29 @@ async fn taken(inside: &Client, input: &Read, most: usize) -> Result<Taken, Trou
         etag: file.etag().map(str::to_owned),
     };
     let mut skip = input.from_line.unwrap_or(1).saturating_sub(1);
-    taken.line = taken.line.map(|line| line + skip);
+    slice.line = slice.line.map(|line| line + skip);
     while let Some(piece) = next(&mut file).await? {
-        let rest = skipped(&piece, &mut skip);
-        taken.offset += (piece.len() - rest.len()) as u64;
-        let room = most - taken.bytes.len();
-        taken.bytes.extend_from_slice(&rest[..rest.len().min(room)]);
+        let rest = skip_lines(&piece, &mut skip);
+        slice.offset += (piece.len() - rest.len()) as u64;
+        let room = most - slice.bytes.len();
+        slice.bytes.extend_from_slice(&rest[..rest.len().min(room)]);
         if rest.len() > room {
-            taken.more = true;
+            slice.more = true;
             break;
         }
     }
     if skip > 0 {
-        return Err(Trouble::invalid(format!("{} has no line {}", input.path, input.from_line.unwrap_or(1))));
+        return Err(ToolError::invalid(format!("{} has no line {}", input.path, input.from_line.unwrap_or(1))));
     }
-    Ok(taken)
+    Ok(slice)
 }
 
-async fn next(file: &mut FileBytes) -> Result<Option<bytes::Bytes>, Trouble> {
+async fn next(file: &mut FileBytes) -> Result<Option<bytes::Bytes>, ToolError> {
     Ok(file.next().await?)
 }
 
-/// What is behind so many ends of lines.
-fn skipped<'a>(piece: &'a [u8], skip: &mut u64) -> &'a [u8] {
+/// Returns the rest of a piece after `skip` line ends, and counts them down.
+fn skip_lines<'a>(piece: &'a [u8], skip: &mut u64) -> &'a [u8] {
     let mut rest = piece;
     while *skip > 0 {
         match rest.iter().position(|byte| *byte == b'\n') {
@@ -128,75 +128,77 @@ fn skipped<'a>(piece: &'a [u8], skip: &mut u64) -> &'a [u8] {
 pub(crate) struct Part {
     /// The file.
     path: String,
-    /// What was read.
+    /// The content.
     content: String,
-    /// How it is given.
+    /// Encoding of the content.
     encoding: Encoding,
-    /// Position of its first byte in the file.
+    /// Offset of its first byte in the file.
     offset: u64,
-    /// The line in which it begins, if that is known.
+    /// Line number of its first line, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     first_line: Option<u64>,
-    /// There is more: give this as offset to go on.
+    /// Pass this as offset to continue; absent at the end of the file.
     #[serde(skip_serializing_if = "Option::is_none")]
     next_offset: Option<u64>,
-    /// Length of the whole file in bytes, if that is known.
+    /// Length of the whole file in bytes, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     size: Option<u64>,
-    /// Tells states of the file apart: write_file and edit_file can insist on this one.
+    /// Identifies this version of the file: write_file and edit_file can require it.
     #[serde(skip_serializing_if = "Option::is_none")]
     etag: Option<String>,
 }
 
 impl Part {
-    fn new(input: Read, mut taken: Taken) -> Result<Self, Trouble> {
+    fn new(input: Read, mut slice: Slice) -> Result<Self, ToolError> {
         if input.encoding == Encoding::Text {
             if let Some(lines) = input.max_lines {
                 let mut left = lines;
-                let behind = skipped(&taken.bytes, &mut left).len();
-                if behind > 0 && left == 0 {
-                    taken.bytes.truncate(taken.bytes.len() - behind);
-                    taken.more = true;
+                let excess = skip_lines(&slice.bytes, &mut left).len();
+                if excess > 0 && left == 0 {
+                    slice.bytes.truncate(slice.bytes.len() - excess);
+                    slice.more = true;
                 }
             }
-            whole(&input.path, &mut taken)?;
+            check_text(&input.path, &mut slice)?;
         }
-        let (content, _) = input.encoding.encode(&taken.bytes);
-        let next_offset = taken.more.then_some(taken.offset + taken.bytes.len() as u64);
+        let (content, _) = input.encoding.encode(&slice.bytes);
+        let next_offset = slice.more.then_some(slice.offset + slice.bytes.len() as u64);
         Ok(Self {
             path: input.path,
             content,
             encoding: input.encoding,
-            offset: taken.offset,
-            first_line: taken.line,
+            offset: slice.offset,
+            first_line: slice.line,
             next_offset,
-            size: taken.size,
-            etag: taken.etag,
+            size: slice.size,
+            etag: slice.etag,
         })
     }
 }
 
-/// Text alone, and no letter that is cut in two.
-fn whole(path: &str, taken: &mut Taken) -> Result<(), Trouble> {
-    let no_text = || Trouble::invalid(format!("{path} is not text (UTF-8)")).hint("ask for it with encoding base64");
-    if taken.bytes.contains(&0) {
+/// Checks that the bytes are UTF-8, and cuts off an incomplete character at the end.
+fn check_text(path: &str, slice: &mut Slice) -> Result<(), ToolError> {
+    let no_text = || ToolError::invalid(format!("{path} is not text (UTF-8)")).hint("read it with encoding base64");
+    if slice.bytes.contains(&0) {
         return Err(no_text());
     }
-    match str::from_utf8(&taken.bytes) {
+    match str::from_utf8(&slice.bytes) {
         Ok(_) => Ok(()),
-        Err(error) if taken.more && error.error_len().is_none() && error.valid_up_to() > 0 => {
-            taken.bytes.truncate(error.valid_up_to());
+        Err(error) if slice.more && error.error_len().is_none() && error.valid_up_to() > 0 => {
+            slice.bytes.truncate(error.valid_up_to());
             Ok(())
         }
         Err(_) => Err(no_text()),
     }
 }
 
-impl Told for Part {
+impl ToolOutput for Part {
     fn text(&self) -> String {
         match self.next_offset {
             None => self.content.clone(),
-            Some(next) => format!("{}\n[there is more: go on with offset {next}]", self.content.trim_end_matches('\n')),
+            Some(next) => {
+                format!("{}\n[more content: continue with offset {next}]", self.content.trim_end_matches('\n'))
+            }
         }
     }
 }
@@ -206,44 +208,44 @@ pub(crate) struct WriteFile;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Write {
-    /// The file; relative paths are below /workspace. Directories that are missing are made.
+    /// Path of the file; relative paths are below /workspace. Missing directories are created.
     path: String,
-    /// Its whole new content.
+    /// The new content of the whole file.
     content: String,
-    /// How content is given: text, or base64 for exact bytes (text).
+    /// Encoding of content: text, or base64 for exact bytes (default text).
     #[serde(default)]
     encoding: Encoding,
-    /// Add to its end instead of replacing it (false).
+    /// Append to the file instead of replacing it (default false).
     #[serde(default)]
     append: bool,
-    /// Make it executable (false: as it was).
+    /// Make the file executable (default false, which keeps its mode).
     #[serde(default)]
     executable: bool,
-    /// Only if there is no such file yet (false).
+    /// Fail if the file already exists (default false).
     #[serde(default)]
     only_new: bool,
-    /// Only if the file is still in the state with this etag.
+    /// Write only if the file still has this etag.
     etag: Option<String>,
 }
 
-/// What a file may be that is to be run.
+/// Mode of executable files.
 const EXECUTABLE: u32 = 0o755;
 
 impl Tool for WriteFile {
     const NAME: &'static str = "write_file";
     const TITLE: &'static str = "Write a file";
-    const ABOUT: &'static str = "Write a whole file: replaced in one step, or added to. To change a part of a file use \
-        edit_file.";
-    const NATURE: Nature = Nature::Changes;
+    const ABOUT: &'static str = "Write a whole file, replacing it atomically, or append to it. To change a part of a \
+        file, use edit_file.";
+    const EFFECT: Effect = Effect::Destructive;
     type Input = Write;
     type Output = Written;
 
-    async fn run(input: Write, call: &mut Call) -> Result<Written, Trouble> {
+    async fn run(input: Write, call: &mut Call) -> Result<Written, ToolError> {
         let bytes = match input.encoding {
             Encoding::Text => input.content.into_bytes(),
             Encoding::Base64 => STANDARD
                 .decode(&input.content)
-                .map_err(|error| Trouble::invalid(format!("content: no base64: {error}")))?,
+                .map_err(|error| ToolError::invalid(format!("content: not valid base64: {error}")))?,
         };
         let how = atoll_client::WriteFile {
             mode: input.executable.then_some(EXECUTABLE),
@@ -253,25 +255,25 @@ impl Tool for WriteFile {
             if_match: input.etag,
             user: None,
         };
-        let receipt = call.inside().await?.write_file(&input.path, bytes, &how).await?;
+        let receipt = call.sandbox().await?.write_file(&input.path, bytes, &how).await?;
         Ok(Written { path: input.path, created: receipt.created, size: receipt.file.size, etag: receipt.file.etag })
     }
 }
 
-/// A file that was written.
+/// Result of write_file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Written {
     /// The file.
     path: String,
-    /// It was not there before.
+    /// Whether the file is new.
     created: bool,
-    /// Its length in bytes now.
+    /// Length in bytes after the write.
     size: u64,
-    /// Tells this state of it from others.
+    /// Identifies this version of the file.
     etag: String,
 }
 
-impl Told for Written {
+impl ToolOutput for Written {
     fn text(&self) -> String {
         let what = if self.created { "created" } else { "written" };
         format!("{} was {what}: {} bytes", self.path, self.size)
@@ -283,22 +285,22 @@ pub(crate) struct EditFile;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Edit {
-    /// The file; relative paths are below /workspace.
+    /// Path of the file; relative paths are below /workspace.
     path: String,
-    /// Replacements, done one after the other: all of them or none.
+    /// Replacements, applied in order: all of them or none.
     edits: Vec<Replacement>,
-    /// Only if the file is still in the state with this etag.
+    /// Edit only if the file still has this etag.
     etag: Option<String>,
 }
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Replacement {
-    /// The exact text that is there, with its indentation; enough of it that it is there only once.
+    /// Exact text to replace, including indentation, long enough to occur only once.
     old: String,
-    /// What takes its place.
+    /// Replacement text.
     new: String,
-    /// Replace every occurrence (false: there must be exactly one).
+    /// Replace every occurrence (default false, which requires exactly one).
     #[serde(default)]
     all: bool,
 }
@@ -306,13 +308,13 @@ pub(crate) struct Replacement {
 impl Tool for EditFile {
     const NAME: &'static str = "edit_file";
     const TITLE: &'static str = "Edit a file";
-    const ABOUT: &'static str = "Replace exact texts in a file. If one of them is not there, or more than once, nothing is \
-        changed and the answer says what is there instead.";
-    const NATURE: Nature = Nature::Changes;
+    const ABOUT: &'static str = "Replace exact texts in a file. If a text does not occur, or occurs more than once, \
+        the file is not changed and the error shows what it contains instead.";
+    const EFFECT: Effect = Effect::Destructive;
     type Input = Edit;
     type Output = Edited;
 
-    async fn run(input: Edit, call: &mut Call) -> Result<Edited, Trouble> {
+    async fn run(input: Edit, call: &mut Call) -> Result<Edited, ToolError> {
         let edit = |one: Replacement| EditText { old: one.old, new: one.new, count: None, all: one.all };
         let request = EditRequest {
             path: Some(input.path.clone()),
@@ -320,26 +322,26 @@ impl Tool for EditFile {
             if_match: input.etag,
             ..EditRequest::default()
         };
-        let receipt = call.inside().await?.edit_file(&request).await?;
+        let receipt = call.sandbox().await?.edit_file(&request).await?;
         let lines: Vec<Vec<u64>> = receipt.lines;
         Ok(Edited { path: input.path, replaced: lines.iter().flatten().count() as u64, lines, etag: receipt.file.etag })
     }
 }
 
-/// A file that was edited.
+/// Result of edit_file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Edited {
     /// The file.
     path: String,
-    /// How many places were replaced.
+    /// Number of occurrences replaced.
     replaced: u64,
-    /// For each replacement the lines where it was done, as they were counted before it.
+    /// For each replacement, the lines where it applied, numbered as before it.
     lines: Vec<Vec<u64>>,
-    /// Tells this state of it from others.
+    /// Identifies this version of the file.
     etag: String,
 }
 
-impl Told for Edited {
+impl ToolOutput for Edited {
     fn text(&self) -> String {
         let lines: Vec<String> = self.lines.iter().flatten().map(ToString::to_string).collect();
         format!("{}: {} replaced, in line {}", self.path, self.replaced, lines.join(", "))
@@ -350,20 +352,20 @@ impl Told for Edited {
 mod tests {
     use super::*;
 
-    fn part(bytes: &[u8], more: bool, input: serde_json::Value) -> Result<Part, Trouble> {
-        let taken = Taken { bytes: bytes.to_vec(), offset: 0, line: Some(1), more, size: None, etag: None };
-        Part::new(serde_json::from_value(input).unwrap(), taken)
+    fn part(bytes: &[u8], more: bool, input: serde_json::Value) -> Result<Part, ToolError> {
+        let slice = Slice { bytes: bytes.to_vec(), offset: 0, line: Some(1), more, size: None, etag: None };
+        Part::new(serde_json::from_value(input).unwrap(), slice)
     }
 
     #[test]
-    fn lines_are_skipped_across_pieces() {
+    fn skip_lines_works_across_pieces() {
         let mut skip = 2;
-        assert_eq!(skipped(b"one\ntw", &mut skip), b"");
-        assert_eq!((skipped(b"o\nthree\n", &mut skip), skip), (b"three\n".as_slice(), 0));
+        assert_eq!(skip_lines(b"one\ntw", &mut skip), b"");
+        assert_eq!((skip_lines(b"o\nthree\n", &mut skip), skip), (b"three\n".as_slice(), 0));
     }
 
     #[test]
-    fn a_part_ends_with_a_whole_line_or_letter_and_says_where_to_go_on() {
+    fn part_ends_at_a_line_or_character_and_has_the_next_offset() {
         let input = serde_json::json!({ "path": "f", "max_lines": 2 });
         let lines = part(b"1\n2\n3\n", false, input.clone()).unwrap();
         assert_eq!((lines.content.as_str(), lines.next_offset), ("1\n2\n", Some(4)));
@@ -374,7 +376,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_text_is_refused_or_given_exactly() {
+    fn binary_file_is_refused_or_exact() {
         for bytes in [b"a\0b".as_slice(), b"a\xff"] {
             assert!(part(bytes, false, serde_json::json!({ "path": "f" })).is_err());
             let exact = part(bytes, false, serde_json::json!({ "path": "f", "encoding": "base64" })).unwrap();

@@ -1,4 +1,4 @@
-//! The tools, a file per thing. Each takes arguments apart, asks the server one thing, and tells what came of it.
+//! The tools, one file per subject. Each parses its arguments, sends requests to the server, and formats the result.
 
 pub(crate) mod command;
 pub(crate) mod directory;
@@ -12,28 +12,28 @@ use std::time::Duration;
 
 use atoll_protocol::ProcessId;
 
-use crate::trouble::Trouble;
+use crate::error::ToolError;
 
-/// Where files are, if nothing else is said.
+/// Default directory.
 pub(crate) const HOME: &str = "/workspace";
 
-/// The longest that one call may take: clients that wait longer are better served by start_process.
+/// Maximum duration of one call. Longer commands should use start_process.
 const CALL_MAX: Duration = Duration::from_secs(30 * 60);
 
-/// A time in seconds, or what it is if it is not given.
-fn seconds(field: &str, given: Option<u64>, usual: Duration) -> Result<Duration, Trouble> {
-    let asked = given.map_or(usual, Duration::from_secs);
-    if asked > CALL_MAX || asked.is_zero() {
-        return Err(Trouble::invalid(format!("{field}: give 1 to {}", CALL_MAX.as_secs()))
-            .hint("start what takes longer with start_process, and wait for it in several calls"));
+/// Returns a duration from an argument in seconds, or its default.
+fn seconds(field: &str, given: Option<u64>, default: Duration) -> Result<Duration, ToolError> {
+    let duration = given.map_or(default, Duration::from_secs);
+    if duration > CALL_MAX || duration.is_zero() {
+        return Err(ToolError::invalid(format!("{field}: must be 1 to {}", CALL_MAX.as_secs()))
+            .hint("run longer commands with start_process, and wait for them in several calls"));
     }
-    Ok(asked)
+    Ok(duration)
 }
 
 fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-fn process_id(text: String) -> Result<ProcessId, Trouble> {
-    ProcessId::new(text).map_err(|error| Trouble::invalid(error.to_string()))
+fn process_id(text: String) -> Result<ProcessId, ToolError> {
+    ProcessId::new(text).map_err(|error| ToolError::invalid(error.to_string()))
 }

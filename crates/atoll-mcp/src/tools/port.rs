@@ -1,4 +1,4 @@
-//! Ports on which something listens, and URLs by which people see it.
+//! Tools for ports: `list_ports` and `preview_url`.
 
 use std::collections::BTreeMap;
 
@@ -7,30 +7,30 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use crate::call::Call;
-use crate::tool::{Nature, Told, Tool};
-use crate::trouble::Trouble;
+use crate::error::ToolError;
+use crate::tool::{Effect, Tool, ToolOutput};
 
 pub(crate) struct ListPorts;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Nothing {}
+pub(crate) struct NoArguments {}
 
 impl Tool for ListPorts {
     const NAME: &'static str = "list_ports";
     const TITLE: &'static str = "List ports";
-    const ABOUT: &'static str = "Show on which ports something listens inside the sandbox, what it is, and the URL of each \
-        that was exposed with preview_url.";
-    const NATURE: Nature = Nature::Looks;
-    type Input = Nothing;
+    const ABOUT: &'static str = "List the ports on which processes in the sandbox listen, with the process, and the \
+        URL of each port that was exposed with preview_url.";
+    const EFFECT: Effect = Effect::ReadOnly;
+    type Input = NoArguments;
     type Output = Ports;
 
-    async fn run(_: Nothing, call: &mut Call) -> Result<Ports, Trouble> {
-        let inside = call.inside().await?;
-        let listening = inside.ports().await?.ports;
-        let exposed = match call.guest.server().previews(call.guest.name()).await {
+    async fn run(_: NoArguments, call: &mut Call) -> Result<Ports, ToolError> {
+        let sandbox = call.sandbox().await?;
+        let listening = sandbox.ports().await?.ports;
+        let exposed = match call.session.server().previews(call.session.name()).await {
             Ok(list) => list.previews,
-            // A token may be good for looking, and not for ways in.
+            // A token may allow `read`, but not listing previews.
             Err(error) if error.code() == Some(ErrorCode::Forbidden) => Vec::new(),
             Err(error) => return Err(error.into()),
         };
@@ -47,7 +47,7 @@ impl Tool for ListPorts {
                 process: port.process.map(|id| id.to_string()),
             })
             .collect();
-        let idle = |(port, url)| Port {
+        let unused = |(port, url)| Port {
             port,
             listens: false,
             addresses: Vec::new(),
@@ -55,48 +55,48 @@ impl Tool for ListPorts {
             process: None,
             preview_url: Some(url),
         };
-        ports.extend(urls.into_iter().map(idle));
+        ports.extend(urls.into_iter().map(unused));
         Ok(Ports { ports })
     }
 }
 
-/// Ports.
+/// A list of ports.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Ports {
-    /// Those that are listened on, then those that are only exposed.
+    /// Listening ports, then exposed ports on which no process listens.
     ports: Vec<Port>,
 }
 
 /// A port.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Port {
-    /// Its number.
+    /// Port number.
     port: u16,
-    /// Whether something listens.
+    /// Whether a process listens on it.
     listens: bool,
-    /// Addresses inside that it is bound to.
+    /// Addresses that it is bound to.
     addresses: Vec<String>,
-    /// The program that listens.
+    /// Command line of the listening process.
     #[serde(skip_serializing_if = "Option::is_none")]
     command: Option<String>,
-    /// The process that it belongs to, for the other tools.
+    /// Process id for the other tools.
     #[serde(skip_serializing_if = "Option::is_none")]
     process: Option<String>,
-    /// Where the user sees it, if it was exposed.
+    /// Preview URL, if the port is exposed.
     #[serde(skip_serializing_if = "Option::is_none")]
     preview_url: Option<String>,
 }
 
-impl Told for Ports {
+impl ToolOutput for Ports {
     fn text(&self) -> String {
         if self.ports.is_empty() {
-            return "nothing listens".to_owned();
+            return "no process listens on a port".to_owned();
         }
         let line = |port: &Port| {
             let who = match (&port.command, port.listens) {
                 (Some(command), _) => command.clone(),
                 (None, true) => port.addresses.join(", "),
-                (None, false) => "nothing listens".to_owned(),
+                (None, false) => "no process listens".to_owned(),
             };
             let url = port.preview_url.as_ref().map(|url| format!(" {url}")).unwrap_or_default();
             format!("{}: {who}{url}", port.port)
@@ -109,10 +109,11 @@ pub(crate) struct PreviewUrl;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Show {
-    /// The port inside on which a server listens, or will.
+pub(crate) struct PreviewArguments {
+    /// Port inside the sandbox on which a server listens, or will listen.
     port: u16,
-    /// Let in only who has the link of the answer, which is good for an hour (false: whoever knows the URL).
+    /// Require the link in the result, which is valid for one hour (default false: the URL works for anyone who knows
+    /// it).
     #[serde(default)]
     private: bool,
 }
@@ -120,50 +121,50 @@ pub(crate) struct Show {
 impl Tool for PreviewUrl {
     const NAME: &'static str = "preview_url";
     const TITLE: &'static str = "Get a preview URL";
-    const ABOUT: &'static str = "Give a port of the sandbox a URL under which the user's browser sees what listens there \
-        (HTTP and WebSocket). Asking again gives the same URL.";
-    const NATURE: Nature = Nature::Adds;
-    type Input = Show;
-    type Output = Shown;
+    const ABOUT: &'static str = "Expose a port of the sandbox at a URL for the user's browser (HTTP and WebSocket). \
+        Repeating the call returns the same URL.";
+    const EFFECT: Effect = Effect::Additive;
+    type Input = PreviewArguments;
+    type Output = PreviewResult;
 
-    async fn run(input: Show, call: &mut Call) -> Result<Shown, Trouble> {
+    async fn run(input: PreviewArguments, call: &mut Call) -> Result<PreviewResult, ToolError> {
         if input.port == 0 {
-            return Err(Trouble::invalid("port: give 1 to 65535"));
+            return Err(ToolError::invalid("port: must be 1 to 65535"));
         }
-        call.inside().await?;
-        let (server, name) = (call.guest.server(), call.guest.name());
+        call.sandbox().await?;
+        let (server, name) = (call.session.server(), call.session.name());
         let visibility = if input.private { Visibility::Private } else { Visibility::Public };
-        let asked = ExposePort { visibility: Some(visibility), ..ExposePort::default() };
-        let Preview { port, url, path_url, .. } = server.expose(name, input.port, &asked).await?;
+        let request = ExposePort { visibility: Some(visibility), ..ExposePort::default() };
+        let Preview { port, url, path_url, .. } = server.expose(name, input.port, &request).await?;
         let (Some(mut url), Some(mut path_url)) = (url, path_url) else {
-            let message = "the port is exposed, but this Atoll server listens nowhere for previews";
-            return Err(Trouble::new(ErrorCode::PreviewNotFound, message).hint(
-                "the user must start it with `atoll serve`, which listens for them, instead of leaving that to us",
+            let message = "the port is exposed, but this Atoll server has no preview listener";
+            return Err(ToolError::new(ErrorCode::PreviewNotFound, message).hint(
+                "ask the user to start the server with `atoll serve`, which has a preview listener, before `atoll mcp`",
             ));
         };
         if input.private {
             let link = server.preview_link(name, port, &LinkRequest::default()).await?;
             (url, path_url) = (link.url, link.path_url);
         }
-        Ok(Shown { port, url, path_url, private: input.private })
+        Ok(PreviewResult { port, url, path_url, private: input.private })
     }
 }
 
-/// Where a port is seen.
+/// Preview URL of a port.
 #[derive(Debug, Serialize, JsonSchema)]
-pub(crate) struct Shown {
+pub(crate) struct PreviewResult {
     /// The port.
     port: u16,
-    /// Where it is.
+    /// URL of the preview.
     url: String,
-    /// The same for clients that cannot resolve that name.
+    /// URL for clients that cannot resolve the host name of url.
     path_url: String,
-    /// Whether only who has this link is let in.
+    /// Whether the preview requires this link.
     private: bool,
 }
 
-impl Told for Shown {
+impl ToolOutput for PreviewResult {
     fn text(&self) -> String {
-        format!("port {} is at {}\n(or {} where that name cannot be resolved)", self.port, self.url, self.path_url)
+        format!("port {} is at {}\n(or {} where that host name cannot be resolved)", self.port, self.url, self.path_url)
     }
 }

@@ -1,4 +1,4 @@
-//! Processes: commands with a life of their own.
+//! Tools for processes: `start_process`, `list_processes` and `kill_process`.
 
 use std::collections::BTreeMap;
 
@@ -6,24 +6,25 @@ use atoll_protocol::{KillRequest, ProcessInfo, ProcessState, StartRequest};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use super::command::{Ended, environment, wanted_id, word};
+use super::command::{EndSummary, environment, json_name, optional_process_id};
 use super::process_id;
 use crate::call::Call;
-use crate::tool::{Nature, Told, Tool};
-use crate::trouble::Trouble;
+use crate::error::ToolError;
+use crate::tool::{Effect, Tool, ToolOutput};
 
 pub(crate) struct StartProcess;
 
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Start {
-    /// A bash command line. It should stay in the foreground: no & at its end.
+    /// Bash command line. Keep the program in the foreground: no & at the end.
     command: String,
-    /// An id to find it by; made up if not given. Asking again with the same id and command finds the one that runs.
+    /// Id of the process; generated if not given. Starting the same command with the same id again returns the running
+    /// process.
     process: Option<String>,
-    /// Directory to run it in; relative ones are below /workspace (/workspace).
+    /// Working directory; relative paths are below /workspace (default /workspace).
     cwd: Option<String>,
-    /// Variables for this process alone.
+    /// Environment variables for this process.
     #[serde(default)]
     env: BTreeMap<String, String>,
 }
@@ -31,21 +32,20 @@ pub(crate) struct Start {
 impl Tool for StartProcess {
     const NAME: &'static str = "start_process";
     const TITLE: &'static str = "Start a process";
-    const ABOUT: &'static str = "Start a command that goes on by itself, such as a server or a long build, and return at \
-        once. Then use wait_for (until it prints something, opens a port or ends), read_output and kill_process with its \
-        id.";
-    const NATURE: Nature = Nature::Runs;
+    const ABOUT: &'static str = "Start a long-running command, such as a server or a build, and return at once. Then \
+        use wait_for (until it prints something, opens a port or ends), read_output and kill_process with its id.";
+    const EFFECT: Effect = Effect::Executes;
     type Input = Start;
     type Output = Process;
 
-    async fn run(input: Start, call: &mut Call) -> Result<Process, Trouble> {
+    async fn run(input: Start, call: &mut Call) -> Result<Process, ToolError> {
         let request = StartRequest {
-            id: wanted_id(input.process)?,
+            id: optional_process_id(input.process)?,
             cwd: input.cwd,
             env: environment(input.env),
             ..StartRequest::shell(input.command)
         };
-        let started = call.inside().await?.start(&request).await?;
+        let started = call.sandbox().await?.start(&request).await?;
         Ok(Process::from(started))
     }
 }
@@ -55,9 +55,9 @@ pub(crate) struct ListProcesses;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct List {
-    /// Only the one with this id.
+    /// List only the process with this id.
     process: Option<String>,
-    /// Those that have ended, too (false).
+    /// Include ended processes (default false).
     #[serde(default)]
     ended: bool,
 }
@@ -65,18 +65,18 @@ pub(crate) struct List {
 impl Tool for ListProcesses {
     const NAME: &'static str = "list_processes";
     const TITLE: &'static str = "List processes";
-    const ABOUT: &'static str = "Show the processes that run in the sandbox, or one of them: state, command, exit code, and \
-        how much each has printed. Also lists commands of which something still runs in the background.";
-    const NATURE: Nature = Nature::Looks;
+    const ABOUT: &'static str = "List the running processes of the sandbox, or one of them: state, command, exit \
+        code, and the size of its output. Includes commands whose background processes are still running.";
+    const EFFECT: Effect = Effect::ReadOnly;
     type Input = List;
     type Output = Processes;
 
-    async fn run(input: List, call: &mut Call) -> Result<Processes, Trouble> {
-        let inside = call.inside().await?;
+    async fn run(input: List, call: &mut Call) -> Result<Processes, ToolError> {
+        let sandbox = call.sandbox().await?;
         let found = match input.process {
-            Some(id) => vec![inside.process(&process_id(id)?).await?],
+            Some(id) => vec![sandbox.process(&process_id(id)?).await?],
             None => {
-                let all = inside.processes(None, &BTreeMap::new()).await?;
+                let all = sandbox.processes(None, &BTreeMap::new()).await?;
                 all.into_iter().filter(|process| input.ended || process.state != ProcessState::Ended).collect()
             }
         };
@@ -89,32 +89,32 @@ pub(crate) struct KillProcess;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Kill {
-    /// The id of the process, or of a command that left something running.
+    /// Id of the process, or of a command that has background processes.
     process: String,
-    /// Seconds between TERM and KILL (2, at most 60).
+    /// Seconds between SIGTERM and SIGKILL (default 2, at most 60).
     grace_seconds: Option<u64>,
 }
 
-/// The longest grace: a call should not wait for longer.
+/// Maximum grace period, which a call has to wait for.
 const GRACE_MAX: u64 = 60;
 
 impl Tool for KillProcess {
     const NAME: &'static str = "kill_process";
     const TITLE: &'static str = "Kill a process";
-    const ABOUT: &'static str = "End a process and everything that it started: TERM, some time, then KILL, until nothing \
-        is left. Its output can still be read.";
-    const NATURE: Nature = Nature::Changes;
+    const ABOUT: &'static str = "Kill a process and all processes that it started: SIGTERM, a grace period, then \
+        SIGKILL, until none is left. Its output can still be read.";
+    const EFFECT: Effect = Effect::Destructive;
     type Input = Kill;
     type Output = Killed;
 
-    async fn run(input: Kill, call: &mut Call) -> Result<Killed, Trouble> {
+    async fn run(input: Kill, call: &mut Call) -> Result<Killed, ToolError> {
         if input.grace_seconds.is_some_and(|seconds| seconds > GRACE_MAX) {
-            return Err(Trouble::invalid(format!("grace_seconds: at most {GRACE_MAX}")));
+            return Err(ToolError::invalid(format!("grace_seconds: at most {GRACE_MAX}")));
         }
         let request = KillRequest { grace_ms: input.grace_seconds.map(|seconds| seconds * 1000) };
-        let (inside, id) = (call.inside().await?, process_id(input.process)?);
-        let killing = async move { inside.kill(&id, &request).await };
-        let receipt = call.until(killing).await.ok_or_else(Trouble::cancelled)??;
+        let (sandbox, id) = (call.sandbox().await?, process_id(input.process)?);
+        let killing = async move { sandbox.kill(&id, &request).await };
+        let receipt = call.wait(killing).await.ok_or_else(ToolError::cancelled)??;
         Ok(Killed { signalled: receipt.signalled, survivors: receipt.survivors })
     }
 }
@@ -122,34 +122,34 @@ impl Tool for KillProcess {
 /// A process.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Process {
-    /// Its id, for the other tools.
+    /// Id of the process, for the other tools.
     process: String,
-    /// What runs.
+    /// The command line.
     command: String,
-    /// starting, running, lingering (it is over, but something that it started still runs) or ended.
+    /// starting, running, lingering (it has ended, but its background processes are running) or ended.
     state: String,
-    /// Its pid inside the sandbox, while there is one.
+    /// Pid inside the sandbox, while it runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
-    /// Its exit code, if it exited.
+    /// Exit code, if it exited by itself.
     #[serde(skip_serializing_if = "Option::is_none")]
     exit_code: Option<i32>,
-    /// Why it is over, if it is.
+    /// Why it ended, if it has.
     #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
-    /// Bytes that it has printed.
+    /// Number of bytes printed.
     printed_bytes: u64,
-    /// Position behind its last output: read_output from here gives only what comes next.
+    /// Position after its last output: read_output from here returns only new output.
     cursor: u64,
 }
 
 impl From<ProcessInfo> for Process {
     fn from(info: ProcessInfo) -> Self {
-        let ended = info.end.as_ref().map(Ended::new);
+        let ended = info.end.as_ref().map(EndSummary::new);
         Self {
             process: info.id.to_string(),
             command: info.command,
-            state: word(info.state),
+            state: json_name(info.state),
             pid: info.pid,
             exit_code: ended.as_ref().and_then(|ended| ended.exit_code),
             reason: ended.map(|ended| ended.reason),
@@ -159,7 +159,7 @@ impl From<ProcessInfo> for Process {
     }
 }
 
-impl Told for Process {
+impl ToolOutput for Process {
     fn text(&self) -> String {
         let mut text = format!("{} ({}", self.process, self.state);
         if let Some(pid) = self.pid {
@@ -176,33 +176,33 @@ impl Told for Process {
     }
 }
 
-/// Processes.
+/// A list of processes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Processes {
-    /// Oldest first.
+    /// Processes, oldest first.
     processes: Vec<Process>,
 }
 
-impl Told for Processes {
+impl ToolOutput for Processes {
     fn text(&self) -> String {
         if self.processes.is_empty() {
-            return "nothing runs".to_owned();
+            return "no processes are running".to_owned();
         }
-        self.processes.iter().map(Told::text).collect::<Vec<_>>().join("\n")
+        self.processes.iter().map(ToolOutput::text).collect::<Vec<_>>().join("\n")
     }
 }
 
-/// What a kill did.
+/// Result of a kill.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Killed {
-    /// Processes that were sent a signal.
+    /// Number of processes that received a signal.
     signalled: u64,
-    /// Processes that are still alive.
+    /// Number of processes that are still alive.
     survivors: u64,
 }
 
-impl Told for Killed {
+impl ToolOutput for Killed {
     fn text(&self) -> String {
-        format!("{} processes were ended, {} are left", self.signalled, self.survivors)
+        format!("{} processes were killed, {} are still alive", self.signalled, self.survivors)
     }
 }

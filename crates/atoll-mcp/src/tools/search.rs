@@ -1,23 +1,23 @@
-//! Searching files.
+//! The `search_files` tool.
 
 use atoll_protocol::{SearchCase, SearchMatch, SearchRequest, SearchRole, SearchSummary, SearchSyntax};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 use super::HOME;
-use super::command::word;
+use super::command::json_name;
 use crate::call::Call;
-use crate::tool::{Nature, Told, Tool};
-use crate::trouble::Trouble;
+use crate::error::ToolError;
+use crate::tool::{Effect, Tool, ToolOutput};
 
-/// Matches that are told if nothing is said, and at most.
+/// Default and maximum number of matches in a result.
 const MATCHES: u64 = 200;
 const MATCHES_MAX: u64 = 5000;
 
-/// Bytes of lines that are told.
+/// Maximum number of bytes of lines in a result.
 const BYTES: u64 = 128 * 1024;
 
-/// The most lines around a match.
+/// Maximum number of context lines.
 const CONTEXT_MAX: u32 = 20;
 
 pub(crate) struct SearchFiles;
@@ -25,48 +25,48 @@ pub(crate) struct SearchFiles;
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Search {
-    /// A regular expression (Rust's syntax), matched within lines.
+    /// Regular expression (Rust syntax), matched within lines.
     pattern: String,
-    /// The directory or file to search (/workspace).
+    /// Directory or file to search (default /workspace).
     path: Option<String>,
-    /// Take the pattern as plain text (false).
+    /// Treat the pattern as plain text (default false).
     #[serde(default)]
     literal: bool,
-    /// Capital letters do not matter (false).
+    /// Ignore case (default false).
     #[serde(default)]
     ignore_case: bool,
-    /// Only files that match one of these globs, such as *.rs or src/**.
+    /// Globs of files to search, such as *.rs or src/**; all files if empty.
     #[serde(default)]
     include: Vec<String>,
-    /// Leave out what matches one of these globs.
+    /// Globs of files to leave out.
     #[serde(default)]
     exclude: Vec<String>,
-    /// Search hidden files and what .gitignore names, too (false).
+    /// Include hidden files and those in .gitignore (default false).
     #[serde(default)]
     everything: bool,
-    /// Lines to show before and after each match (0, at most 20).
+    /// Number of context lines before and after each match (default 0, at most 20).
     #[serde(default)]
     context: u32,
-    /// At most so many matches (200, at most 5000).
+    /// Maximum number of matches (default 200, at most 5000).
     max_matches: Option<u64>,
 }
 
 impl Tool for SearchFiles {
     const NAME: &'static str = "search_files";
     const TITLE: &'static str = "Search files";
-    const ABOUT: &'static str = "Search the text of files by regular expression, as ripgrep does: what .gitignore names, \
-        hidden and binary files are left out. To find files by name use list_directory with a pattern.";
-    const NATURE: Nature = Nature::Looks;
+    const ABOUT: &'static str = "Search the content of files by regular expression, like ripgrep: hidden files, \
+        binary files and those in .gitignore are excluded. To find files by name, use list_directory with a pattern.";
+    const EFFECT: Effect = Effect::ReadOnly;
     type Input = Search;
     type Output = Found;
 
-    async fn run(input: Search, call: &mut Call) -> Result<Found, Trouble> {
+    async fn run(input: Search, call: &mut Call) -> Result<Found, ToolError> {
         let most = input.max_matches.unwrap_or(MATCHES);
         if !(1..=MATCHES_MAX).contains(&most) {
-            return Err(Trouble::invalid(format!("max_matches: give 1 to {MATCHES_MAX}")));
+            return Err(ToolError::invalid(format!("max_matches: must be 1 to {MATCHES_MAX}")));
         }
         if input.context > CONTEXT_MAX {
-            return Err(Trouble::invalid(format!("context: at most {CONTEXT_MAX}")));
+            return Err(ToolError::invalid(format!("context: at most {CONTEXT_MAX}")));
         }
         let request = SearchRequest {
             path: Some(input.path.unwrap_or_else(|| HOME.to_owned())),
@@ -84,39 +84,39 @@ impl Tool for SearchFiles {
             max_bytes: Some(BYTES),
             ..SearchRequest::default()
         };
-        let inside = call.inside().await?;
-        let searching = async { inside.search_files(&request).await };
-        let answer = call.until(searching).await.ok_or_else(Trouble::cancelled)??;
+        let sandbox = call.sandbox().await?;
+        let searching = async { sandbox.search_files(&request).await };
+        let answer = call.wait(searching).await.ok_or_else(ToolError::cancelled)??;
         Ok(Found::new(answer.matches, answer.summary))
     }
 }
 
-/// What was found.
+/// Result of a search.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Found {
-    /// Lines that match, and those around them.
+    /// Matching lines and their context.
     lines: Vec<Line>,
-    /// How many lines match.
+    /// Number of matching lines.
     matches: u64,
-    /// In how many files.
+    /// Number of files that match.
     files: u64,
-    /// If there may be more: matches, bytes or time, of which there were as many as there may be.
+    /// The limit that was reached, if there may be more matches: matches, bytes or time.
     #[serde(skip_serializing_if = "Option::is_none")]
     truncated: Option<String>,
-    /// Files and directories that could not be searched.
+    /// Number of files and directories that could not be searched.
     unreadable: u64,
 }
 
 /// A line of a file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub(crate) struct Line {
-    /// The file.
+    /// Path of the file.
     path: String,
-    /// Counted from 1.
+    /// Line number, from 1.
     line: u64,
-    /// The line, without its end; the part around the match if it is very long.
+    /// The line without its line end; only the part around the match if it is very long.
     text: String,
-    /// Whether it matches, or is only near a match.
+    /// Whether the line matches, or is context.
     matches: bool,
 }
 
@@ -132,13 +132,13 @@ impl Found {
             lines: found.into_iter().map(line).collect(),
             matches: summary.matches,
             files: summary.files_matched,
-            truncated: summary.truncated.map(word),
+            truncated: summary.truncated.map(json_name),
             unreadable: summary.troubles,
         }
     }
 }
 
-impl Told for Found {
+impl ToolOutput for Found {
     fn text(&self) -> String {
         let mut text = String::new();
         for line in &self.lines {
@@ -147,7 +147,7 @@ impl Told for Found {
         }
         text.push_str(&format!("[{} matches in {} files]", self.matches, self.files));
         if let Some(limit) = &self.truncated {
-            text.push_str(&format!("\n[there may be more: as many {limit} as one answer holds]"));
+            text.push_str(&format!("\n[there may be more matches: the limit of {limit} was reached]"));
         }
         if self.unreadable > 0 {
             text.push_str(&format!("\n[{} files or directories could not be read]", self.unreadable));

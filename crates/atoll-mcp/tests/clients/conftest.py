@@ -1,4 +1,4 @@
-"""A real server, and ways to it for the official clients of the protocol."""
+"""A real server, and connections to it with the official MCP clients."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ Connect = Callable[..., AbstractAsyncContextManager[Client]]
 
 
 def until(what: Callable[[], Any], seconds: float = 20) -> Any:
-    """Waits for a thing, and gives it."""
+    """Waits until `what` returns a true value, and returns it."""
     end = time.monotonic() + seconds
     while not (found := what()):
-        assert time.monotonic() < end, f"it did not happen within {seconds} s"
+        assert time.monotonic() < end, f"condition not met within {seconds} s"
         time.sleep(0.02)
     return found
 
 
 class Server:
-    """`atoll serve` in a directory of its own."""
+    """`atoll serve` in a temporary directory."""
 
     def __init__(self) -> None:
         self.home = Path(tempfile.mkdtemp(prefix="atoll-mcp-"))
@@ -67,13 +67,13 @@ class Server:
         self.process.send_signal(signal.SIGKILL)
         self.process.wait()
 
-    def again(self) -> None:
+    def restart(self) -> None:
         self.start(self.url.removeprefix("http://"))
 
     def ask(
         self, method: str, path: str, body: Any = None, token: str | None = None, **headers: str
     ) -> tuple[int, dict[str, str], bytes]:
-        """A plain request: status, headers, body."""
+        """Sends a plain request. Returns status, headers and body."""
         headers = {name.replace("_", "-"): value for name, value in headers.items()}
         headers = {"Authorization": f"Bearer {token or self.token}", "Content-Type": "application/json", **headers}
         data = None if body is None else json.dumps(body).encode()
@@ -97,9 +97,9 @@ class Server:
         return self.json("POST", "/v1/tokens", {"scopes": scopes})["token"]
 
     def matching(self, sandbox: str, command: str) -> int:
-        """How many processes inside were started with this command."""
-        asked = {"argv": ["pgrep", "-c", "-f", "-x", command]}
-        return int(self.json("POST", f"/v1/sandboxes/{sandbox}/exec", asked)["stdout"]["data"])
+        """Returns the number of processes in the sandbox with this command line."""
+        body = {"argv": ["pgrep", "-c", "-f", "-x", command]}
+        return int(self.json("POST", f"/v1/sandboxes/{sandbox}/exec", body)["stdout"]["data"])
 
     def close(self) -> None:
         for name in self.sandboxes():

@@ -1,4 +1,4 @@
-"""The Inspector's command line lists and calls every tool, over both ways."""
+"""The Inspector's command line lists and calls every tool over both transports."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from conftest import ATOLL, Server
 
 INSPECTOR = os.environ["MCP_INSPECTOR"]
 
-# Every tool, with arguments that are good by themselves: each is a client of its own.
+# Every tool, with arguments that work independently: each call is a new client.
 CALLS: dict[str, dict[str, Any]] = {
     "run_command": {"command": "echo hello"},
     "run_in_session": {"command": "echo hello"},
@@ -35,7 +35,7 @@ CALLS: dict[str, dict[str, Any]] = {
 def inspect(server: Server, way: str, *arguments: str, status: int = 0) -> Any:
     sandbox = f"inspected-{way}"
     if way == "stdio":
-        # Its own options would be taken for the Inspector's: --server is one of both.
+        # The Inspector would parse the options of `atoll mcp` as its own: both have --server.
         socket = f"unix:{server.home}/state/server/server.sock"
         target = ["-e", f"ATOLL_SERVER={socket}", "-e", f"ATOLL_TOKEN_FILE={server.token_file}"]
         target += [ATOLL, "mcp", "--sandbox", sandbox]
@@ -51,7 +51,7 @@ def inspect(server: Server, way: str, *arguments: str, status: int = 0) -> Any:
 
 
 @pytest.mark.parametrize("way", ["stdio", "http"])
-def test_the_inspector(server: Server, way: str) -> None:
+def test_inspector_calls_every_tool(server: Server, way: str) -> None:
     path = f"/v1/sandboxes/inspected-{way}"
     server.json("PUT", path, {})
     server.json("POST", f"{path}/processes", {"command": "sleep 1000", "id": "standing"})

@@ -1,4 +1,4 @@
-"""Every tool, over every way, with what it gives held against what it says that it gives."""
+"""Every tool over every transport, with its results checked against its output schema."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ pytestmark = pytest.mark.anyio
 
 
 class Calls:
-    """A client that checks every answer, and notes what was called."""
+    """A client that validates every result and records the tools called."""
 
     def __init__(self, client: Client) -> None:
         self.client = client
@@ -40,7 +40,7 @@ class Calls:
 
 
 async def refused(client: Client, name: str, **arguments: Any) -> str:
-    """The text of an answer that is an error."""
+    """Returns the text of an error result."""
     result = await client.call_tool(name, arguments)
     assert result.is_error and result.structured_content is None, result
     error = result.meta["atoll/error"]
@@ -69,7 +69,7 @@ async def test_every_tool(server: Server, way: str) -> None:
         assert ran["stdout"]["text"] == "/workspace\n"
         await call("run_in_session", command="exit 7")
         ran = await call("run_in_session", command="echo $x")
-        assert ran["stdout"]["text"] == "1\n" and "started again" in ran["note"]
+        assert ran["stdout"]["text"] == "1\n" and "restarted" in ran["note"]
 
         started = await call("start_process", command="echo up; exec python3 -u -m http.server 8000", process="web")
         assert started["process"] == "web"
@@ -111,7 +111,7 @@ async def test_every_tool(server: Server, way: str) -> None:
         assert call.called == set(call.tools)
 
 
-async def test_long_output_is_cut_in_the_middle_and_can_be_read_on(connect: Connect) -> None:
+async def test_long_output_is_truncated_and_can_be_read(connect: Connect) -> None:
     whole = "".join(f"{number}\n" for number in range(20000))
     async with connect() as client:
         call = await Calls(client).begin()
@@ -128,7 +128,7 @@ async def test_long_output_is_cut_in_the_middle_and_can_be_read_on(connect: Conn
         assert text == whole
 
 
-async def test_bytes_that_are_no_text(connect: Connect) -> None:
+async def test_binary_output_and_files(connect: Connect) -> None:
     async with connect() as client:
         call = await Calls(client).begin()
         ran = await call("run_command", command=r"printf 'a\xff\x00'")
@@ -142,14 +142,14 @@ async def test_bytes_that_are_no_text(connect: Connect) -> None:
         assert (await call("run_command", command="cmp bin bin2"))["exit_code"] == 0
 
 
-async def test_what_goes_wrong_is_told_to_the_model(connect: Connect) -> None:
+async def test_errors_are_results(connect: Connect) -> None:
     async with connect() as client:
         await client.list_tools()
         assert "missing field `command`" in await refused(client, "run_command")
         assert "unknown field `cmd`" in await refused(client, "run_command", command="true", cmd="x")
         assert "timeout_seconds" in await refused(client, "run_command", command="true", timeout_seconds=100000)
         assert "VALIDATION_FAILED" in await refused(client, "wait_for", process="p", text="x", port=1)
-        assert "PROCESS_NOT_FOUND" in await refused(client, "read_output", process="nobody")
+        assert "PROCESS_NOT_FOUND" in await refused(client, "read_output", process="missing")
         assert "FILE_NOT_FOUND" in await refused(client, "read_file", path="/nowhere")
         assert "CWD_NOT_FOUND" in await refused(client, "run_command", command="true", cwd="/nowhere")
         text = await refused(client, "edit_file", path="/etc/hostname", edits=[{"old": "not there", "new": ""}])
@@ -158,7 +158,7 @@ async def test_what_goes_wrong_is_told_to_the_model(connect: Connect) -> None:
             await client.call_tool("rm_rf", {})
 
 
-async def test_a_timeout_is_a_result(connect: Connect) -> None:
+async def test_timeout_is_a_result(connect: Connect) -> None:
     async with connect() as client:
         call = await Calls(client).begin()
         ran = await call("run_command", command="echo begun; sleep 1000", timeout_seconds=1)

@@ -151,7 +151,7 @@ fn ids_that_break_the_rules_are_refused() {
     let long = "x".repeat(65);
     for bad in ["", ".", "..", "-x", "_x", "a b", "a/b", "a\0", "\u{e4}", "a\n", long.as_str()] {
         let refused = ProcessId::new(bad).unwrap_err().to_string();
-        assert!(refused.contains("is no process id"), "{refused}");
+        assert!(refused.contains("is not a valid process id"), "{refused}");
     }
     let longest = "x".repeat(64);
     for good in ["a", "0", "A.b_c-d:e", longest.as_str()] {

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use atoll_client::{Client, EgressNews};
+use atoll_client::{Client, EgressFollowEvent};
 use atoll_protocol::{EgressEvent, EgressRule, NetworkInfo, NetworkPolicy, SandboxName};
 use clap::{Args, Subcommand};
 
@@ -158,9 +158,11 @@ async fn events(client: &Client, follow: bool, since: u64, as_json: bool) -> Res
         let mut follow = client.follow_egress(since);
         loop {
             match follow.next().await? {
-                EgressNews::Event(event) if as_json => printer::json(&event)?,
-                EgressNews::Event(event) => printer::out(line(&event).as_bytes())?,
-                EgressNews::Gap(gap) => printer::warning(&format!("{} older events were dropped", gap.to - gap.from)),
+                EgressFollowEvent::Event(event) if as_json => printer::json(&event)?,
+                EgressFollowEvent::Event(event) => printer::out(line(&event).as_bytes())?,
+                EgressFollowEvent::Gap(gap) => {
+                    printer::warning(&format!("{} older events were dropped", gap.to - gap.from))
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use std::process::ExitCode;
 
-use atoll_mcp::Place;
+use atoll_mcp::SandboxTarget;
 use atoll_protocol::{CreateSandbox, SandboxName};
 use bytes::Bytes;
 use clap::Args;
@@ -61,14 +61,14 @@ async fn serve(arguments: Arguments) -> Result<u8, CliError> {
         network: arguments.network.policy()?,
         ..CreateSandbox::default()
     };
-    let place = arguments.sandbox.map_or(Place::Own, Place::Named);
+    let target = arguments.sandbox.map_or(SandboxTarget::Own, SandboxTarget::Named);
     let client = arguments.server.client_or_start()?;
     let (input, input_writer) = tokio::io::duplex(CHUNK);
     let (output, output_reader) = tokio::io::duplex(CHUNK);
     tokio::spawn(feed(tty::input(CHUNK), input_writer));
     let shown = tokio::spawn(show(output_reader));
     let end = async { _ = interrupts.next().await };
-    let served = atoll_mcp::serve(client, place, options, (input, output), end).await;
+    let served = atoll_mcp::serve(client, target, options, (input, output), end).await;
     drop(shown.await);
     served.map_err(|error| CliError::invalid(format!("the client does not speak MCP: {error}")))?;
     Ok(0)

@@ -495,7 +495,7 @@ fn a_name_is_the_host_name_and_has_rules() {
     for name in ["", "A", "a.b", "../x", "-a", "a-", "a/b", &"x".repeat(64)] {
         let done = home.atoll(["run", &format!("--name={name}"), "--", "true"]).done();
         assert_eq!(done.code, Some(125), "{name}");
-        assert!(done.stderr().contains("is no sandbox name: 1 to 63 of a-z, 0-9 and -"), "{done:?}");
+        assert!(done.stderr().contains("is not a valid sandbox name: 1 to 63 characters of a-z, 0-9"), "{done:?}");
     }
     home.assert_nothing_left();
 }

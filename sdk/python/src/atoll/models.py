@@ -179,10 +179,10 @@ __all__ = [
 ]
 
 ArchiveExisting = Literal["replace", "keep", "refuse"]
-"""What to do where a member's name is taken."""
+"""What to do when a member's path already exists."""
 
 ArchiveFormat = Literal["tar", "tar.zst", "tar.gz", "zip"]
-"""The form of an archive."""
+"""Format of an archive."""
 
 DenialReason = Literal[
     "no_rule",
@@ -204,16 +204,16 @@ DenialReason = Literal[
     "too_many",
     "policy_changed",
 ]
-"""Why a connection or a question was refused."""
+"""Why a connection or a DNS query was denied."""
 
 EgressEventKind = Literal["opened", "closed", "denied", "resolved", "name_denied", "policy_changed"]
-"""What happened on the way out."""
+"""Kind of an egress event."""
 
 EgressProtocol = Literal["http", "tls", "tcp"]
-"""What is spoken on a connection."""
+"""Protocol of a connection."""
 
 Encoding = Literal["utf8", "base64"]
-"""How bytes are put into JSON."""
+"""Encoding of bytes in JSON."""
 
 EndReason = Literal[
     "exited",
@@ -227,7 +227,7 @@ EndReason = Literal[
     "sandbox_stopped",
     "host_lost",
 ]
-"""Why a command is over."""
+"""Why a command ended."""
 
 ErrorCode = Literal[
     "UNAUTHORIZED",
@@ -326,10 +326,10 @@ ErrorCode = Literal[
     "DISK_READ_ONLY",
     "INTERNAL",
 ]
-"""What went wrong, as a stable name."""
+"""Stable name of an error."""
 
 FileKind = Literal["file", "directory", "symlink", "fifo", "socket", "character_device", "block_device"]
-"""What a name stands for."""
+"""Type of a file."""
 
 GitChange = Literal[
     "unmodified",
@@ -343,81 +343,81 @@ GitChange = Literal[
     "untracked",
     "ignored",
 ]
-"""What is different about a path."""
+"""How a path differs."""
 
 GlobKind = Literal["file", "directory", "symlink", "other"]
-"""What a name that was found stands for."""
+"""Type of a file that was found."""
 
 Isolation = Literal["namespaces", "none"]
-"""How strongly commands are walled off."""
+"""Isolation of a sandbox."""
 
 PatchOutcome = Literal["created", "changed", "deleted", "renamed", "copied"]
 """What a patch did to a file."""
 
 ProcessId = str
-"""Names a command within its sandbox."""
+"""Id of a command within its sandbox."""
 
 ProcessState = Literal["starting", "running", "lingering", "ended"]
-"""Where in its life a process is."""
+"""State of a process."""
 
 RuleSet = Literal["pypi", "npm", "crates", "debian", "github"]
-"""Names that belong together, to start from."""
+"""Predefined sets of names."""
 
 SandboxName = str
-"""Names a sandbox; also its host name, and part of preview URLs, hence a DNS label."""
+"""Name of a sandbox. It is also the sandbox's host name and part of preview URLs, so it is a DNS label."""
 
 SandboxState = Literal["creating", "running", "paused", "stopped", "lost"]
-"""How a sandbox is."""
+"""State of a sandbox."""
 
 SearchRole = Literal["match", "before", "after"]
-"""What a told line is."""
+"""Role of a returned line."""
 
 SearchTruncated = Literal["matches", "bytes", "time", "cancelled"]
-"""Why there may be more than was told."""
+"""Why the results may be incomplete."""
 
 SessionId = str
-"""Names a session within its sandbox."""
+"""Id of a session within its sandbox."""
 
 SessionState = Literal["ready", "busy", "dead"]
-"""What a session is doing."""
+"""State of a session."""
 
 Signal = str
 """A signal, 1 to 64."""
 
 SignalScope = Literal["main", "tree"]
-"""Whom a signal is for."""
+"""Which processes receive a signal."""
 
 StopReason = Literal["asked", "idle", "host_lost"]
 """Why a sandbox is stopped."""
 
 Stream = Literal["stdout", "stderr"]
-"""Which of a command's two outputs."""
+"""One of a command's two output streams."""
 
 TerminalId = str
-"""Names a terminal within its sandbox."""
+"""Id of a terminal within its sandbox."""
 
 Timestamp = datetime
-"""Milliseconds since 1970. For people and logs; nothing is decided by it."""
+"""A point in time, as RFC 3339 in UTC with milliseconds. For display and logs; no decision depends on it."""
 
 Verb = Literal["read", "exec", "admin"]
-"""What may be done."""
+"""A permission."""
 
 Visibility = Literal["public", "private"]
-"""Who may see a preview."""
+"""Who may open a preview."""
 
 WatchChange = Literal["created", "modified", "attributes", "removed", "renamed", "overflow", "settled", "gone"]
-"""What happened."""
+"""Kind of a change."""
 
 WatchId = str
-"""Names a watch within its sandbox."""
+"""Id of a watch within its sandbox."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachCommandStdin:
-    """Write to its standard input. Answered by `written`."""
+    """Write to standard input. Answered by `written`."""
 
     stdin: StdinPiece
-    """Write to its standard input. Answered by `written`."""
+    """Write to standard input. Answered by `written`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -430,34 +430,34 @@ class AttachCommandSignal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachEventOutput:
-    """It printed."""
+    """Output of the process."""
 
     output: OutputEvent
-    """It printed."""
+    """Output of the process."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachEventGap:
-    """What it printed here is gone."""
+    """Output at this position is no longer available."""
 
     gap: Gap
-    """What it printed here is gone."""
+    """Output at this position is no longer available."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachEventEnd:
-    """Its main process is over."""
+    """The main process has ended."""
 
     end: OutputEnd
-    """Its main process is over."""
+    """The main process has ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachEventWritten:
-    """The pipe has taken the bytes."""
+    """The pipe has accepted the bytes."""
 
     written: StdinReceipt
-    """The pipe has taken the bytes."""
+    """The pipe has accepted the bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -470,229 +470,229 @@ class AttachEventSignalled:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AttachEventError:
-    """What was asked for was not done."""
+    """The last command failed."""
 
     error: ErrorBody
-    """What was asked for was not done."""
+    """The last command failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CancelReceipt:
-    """What a cancellation did."""
+    """Result of a cancellation."""
 
     cancelled: bool
-    """Whether it was taken out of the queue; if not, it has begun already."""
+    """Whether the command was removed from the queue. If not, it had already started."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Capture:
-    """One whole output of a command as an answer carries it."""
+    """One output stream of a command, as a response contains it."""
 
     bytes: int
-    """How many bytes of the output are kept, the omitted ones included."""
+    """Number of bytes retained, including the omitted ones."""
 
     data: str
-    """Everything, or the head if something was left out."""
+    """The whole output, or its head if it was truncated."""
 
     encoding: Encoding
-    """How `data` and the tail are encoded."""
+    """Encoding of `data` and of the tail."""
 
     replaced: bool
-    """Whether bytes that are no UTF-8 were replaced."""
+    """Whether bytes that are not valid UTF-8 were replaced."""
 
     truncated: Truncation | None = None
-    """Set if the answer does not hold all bytes."""
+    """Set if the response does not contain all bytes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Denial:
-    """Something that a command was refused."""
+    """A connection or DNS query that a command was denied."""
 
     address: str | None = None
-    """The address that was meant, if it says more than the name."""
+    """The requested address, if it adds to the name."""
 
     at: Timestamp
-    """When it was first refused."""
+    """When it was first denied."""
 
     count: int
-    """How often the same was refused."""
+    """How often it was denied."""
 
     host: str | None = None
-    """The name that was meant, if one was."""
+    """The requested name, if there was one."""
 
     port: int | None = None
-    """The port. Of a question to a name server there is none."""
+    """The port; absent for DNS queries."""
 
     reason: DenialReason
-    """Why."""
+    """Why it was denied."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditReceipt:
-    """A file was edited."""
+    """Result of an edit."""
 
     file: FileInfo
-    """As it is now."""
+    """The file after the edit."""
 
     lines: list[list[int]]
-    """For each replacement the lines, as they were before it, where it was done."""
+    """For each replacement, the lines where it applied, numbered as before it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgressEvent:
-    """One thing that happened on the way out. What does not apply is left out."""
+    """One egress event. Fields that do not apply are absent."""
 
     address: str | None = None
-    """The address outside."""
+    """The destination's address."""
 
     at: Timestamp
-    """When."""
+    """When it happened."""
 
     bytes_in: int | None = None
-    """Bytes that came in."""
+    """Bytes received."""
 
     bytes_out: int | None = None
-    """Bytes that went out."""
+    """Bytes sent."""
 
     command: ProcessId | None = None
-    """The command that did it, if that is known."""
+    """The command that opened the connection, if known."""
 
     cursor: int
-    """Its number; the next one has the next."""
+    """Number of the event; consecutive."""
 
     duration_ms: int | None = None
-    """How long it stood."""
+    """How long the connection was open."""
 
     flow: int | None = None
-    """Which connection: the same in `opened` and `closed`."""
+    """Id of the connection: the same in `opened` and `closed`."""
 
     host: str | None = None
-    """The name that was meant."""
+    """The requested name."""
 
     kind: EgressEventKind
-    """What."""
+    """Kind of the event."""
 
     port: int | None = None
-    """The port outside."""
+    """The destination's port."""
 
     protocol: EgressProtocol | None = None
-    """What is spoken."""
+    """Protocol of the connection."""
 
     reason: DenialReason | None = None
-    """Why not."""
+    """Why it was denied."""
 
     rule: str | None = None
     """The rule that allowed it, as text."""
 
     secrets_used: int | None = None
-    """In how many requests a secret was put in."""
+    """Number of requests in which a secret was inserted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgressEventPage:
-    """Some events, by cursor."""
+    """A page of egress events."""
 
     events: list[EgressEvent]
-    """These."""
+    """The events."""
 
     lost: int
-    """So many that were asked for are forgotten."""
+    """Number of requested events that are no longer retained."""
 
     next_cursor: int
-    """Give this as `since` for those behind them."""
+    """Value of `since` for the next page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgressRule:
-    """Something that may be reached. Exactly one of `set`, `domain` and `cidr` is given."""
+    """A destination that the sandbox may reach. Exactly one of `set`, `domain` and `cidr` is required."""
 
     cidr: str | None = None
-    """An address or a block of them. It is also what opens private addresses, for names too."""
+    """An address or a block of addresses. Only such a rule allows private addresses, also for names."""
 
     domain: str | None = None
-    """A name, or `*.` and a name for every name below it. Of names with other letters, the `xn--` form."""
+    """A name, or `*.` and a name for all its subdomains. Use the `xn--` form for internationalized names."""
 
     inspect: bool = False
-    """TLS ends at Atoll, so that each request is seen to be for this name, and begins there anew."""
+    """Terminate TLS in Atoll, so that Atoll can check that each request is for this name."""
 
     ports: list[str] | None = None
-    """Ports (`443`) and ranges of them (`8000-8999`). A domain without any means 80 and 443; a block must name them."""
+    """Ports (`443`) and port ranges (`8000-8999`). The default for a domain is 80 and 443; a block requires them."""
 
     protocols: list[EgressProtocol] | None = None
-    """What may be spoken. A domain without any means `http` and `tls`, a block means `tcp`."""
+    """Protocols to allow. The default for a domain is `http` and `tls`, for a block `tcp`."""
 
     set: RuleSet | None = None
-    """A set of names that belong together."""
+    """A predefined set of names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EgressTotals:
-    """What has gone out so far."""
+    """Totals of a sandbox's egress."""
 
     bytes_in: int
-    """Bytes that came in."""
+    """Bytes received."""
 
     bytes_out: int
-    """Bytes that went out."""
+    """Bytes sent."""
 
     connections: int
-    """Connections that were allowed."""
+    """Number of connections allowed."""
 
     denied: int
-    """Connections that were refused."""
+    """Number of connections denied."""
 
     names: int
-    """Names that were told."""
+    """Number of DNS queries answered."""
 
     names_denied: int
-    """Names that were not told."""
+    """Number of DNS queries denied."""
 
     open: int
-    """Of these, those that stand now."""
+    """Number of connections that are open now."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EndRecord:
-    """How a command ended. What is not known is `None`; a code is never invented."""
+    """How a command ended. Unknown values are `null`; an exit code is never guessed."""
 
     code: int | None = None
     """The exit code, if it exited."""
 
     cpu_system_ms: int | None = None
-    """System time of the same."""
+    """System CPU time of the same processes."""
 
     cpu_user_ms: int | None = None
-    """User time of the main process and the children it waited for."""
+    """User CPU time of the main process and the children that it waited for."""
 
     denials: list[Denial] | None = None
-    """What its processes were refused on the way out: the first of each kind, up to 32."""
+    """Network access that its processes were denied: the first of each kind, up to 32."""
 
     denials_count: int | None = None
-    """How often they were refused something, those in `denials` included."""
+    """How often its processes were denied network access, including those in `denials`."""
 
     duration_ms: int
-    """From start to end of the main process."""
+    """Run time of the main process."""
 
     ended_at: Timestamp
-    """When its main process was over."""
+    """When the main process ended."""
 
     max_rss_bytes: int | None = None
-    """Largest resident set of any of the same."""
+    """Largest resident set of any of the same processes."""
 
     oom_killed: bool
-    """Whether the kernel killed one of its processes for want of memory."""
+    """Whether the kernel killed one of its processes because memory ran out."""
 
     reason: EndReason
-    """Why it is over."""
+    """Why it ended."""
 
     signal: Signal | None = None
-    """The signal that ended it, if one did."""
+    """The signal that killed it, if one did."""
 
     started_at: Timestamp
-    """When it was started."""
+    """When the main process started."""
 
     survivors: int
-    """Processes it started that were still alive at that moment."""
+    """Number of its processes that were still alive at that moment."""
 
     timed_out: bool
     """Whether `reason` is a time limit."""
@@ -700,47 +700,47 @@ class EndRecord:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ErrorBody:
-    """The one error shape."""
+    """The JSON shape of every error."""
 
     code: ErrorCode
     """The stable code."""
 
     details: Any = None
-    """Facts for programs, where the code alone does not say enough."""
+    """Machine-readable facts, where the code alone does not say enough."""
 
     hint: str | None = None
     """What to do about it."""
 
     message: str
-    """What happened, naming the thing."""
+    """What failed, with the value."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExactText:
-    """A text that may be no UTF-8."""
+    """Bytes, as text if they are valid UTF-8."""
 
     data: str
-    """The text itself, or its bytes in base64."""
+    """The text, or its bytes in base64."""
 
     encoding: Encoding
-    """Which of them."""
+    """Encoding of `data`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ExecResult:
-    """What `exec` answers."""
+    """Result of `exec`."""
 
     cursor: int
-    """Position behind the last byte of the log when it ended."""
+    """Position after the last byte of the log when the command ended."""
 
     end: EndRecord
     """How it ended."""
 
     id: ProcessId
-    """Its id, under which its log can be read and its survivors killed."""
+    """Id of the command, to read its log and kill its background processes."""
 
     session_reset: bool = False
-    """The session's shell could not be saved when the command was ended: it was replaced by one that holds the
+    """Whether the session's shell did not survive the end of the command and was replaced by one restored from the
     session's last snapshot."""
 
     stderr: Capture
@@ -752,90 +752,90 @@ class ExecResult:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileCount:
-    """So many things were done."""
+    """Number of files that an operation changed."""
 
     count: int
-    """How many."""
+    """Number of files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileExists:
-    """Whether something is there."""
+    """Whether a file exists."""
 
     exists: bool
-    """Whether."""
+    """Whether it exists."""
 
     kind: FileKind | None = None
-    """What it is, links followed."""
+    """Its type, with links followed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileInfo:
-    """What is known of one file."""
+    """Metadata of one file."""
 
     allocated: int
-    """Bytes that it takes on the disk: fewer than its length if it has holes."""
+    """Bytes allocated on disk: fewer than the length if the file has holes."""
 
     etag: str
-    """Tells two states of it apart, for `If-Match` and `If-None-Match`."""
+    """Identifies this version of the file, for `If-Match` and `If-None-Match`."""
 
     gid: int
-    """Its group, as numbered inside."""
+    """Group id, inside the sandbox."""
 
     kind: FileKind
-    """What it is."""
+    """Type of the file."""
 
     links: int
-    """How many names it has."""
+    """Number of hard links."""
 
     mode: str
     """Permission bits, in octal: `0644`."""
 
     modified: Timestamp
-    """When its content last changed."""
+    """When the content last changed."""
 
     path: str
-    """Its path: in a list below the directory that was listed, else as it was asked for."""
+    """Path of the file: relative to the directory in a list, otherwise as requested."""
 
     path_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact path in base64, if it is not valid UTF-8."""
 
     size: int
-    """Its length in bytes."""
+    """Length in bytes."""
 
     target: str | None = None
-    """Where it leads, if it is a symbolic link."""
+    """Target, if the file is a symbolic link."""
 
     target_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact target in base64, if it is not valid UTF-8."""
 
     uid: int
-    """Its owner, as numbered inside."""
+    """User id of the owner, inside the sandbox."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileList:
-    """A page of a list."""
+    """A page of a directory list."""
 
     entries: list[FileInfo]
     """The entries."""
 
     next: str | None = None
-    """Give this as `after` for the next page; not there on the last."""
+    """Value of `after` for the next page; absent on the last page."""
 
     unreadable: int
-    """So many directories below could not be read."""
+    """Number of directories that could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileListEnd:
-    """How a list that is streamed ended."""
+    """End of a streamed list."""
 
     next: str | None = None
-    """Give this as `after` to go on; not there if that was all."""
+    """Value of `after` to continue; absent if the list is complete."""
 
     unreadable: int
-    """So many directories below could not be read."""
+    """Number of directories that could not be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -856,49 +856,49 @@ class FileListLineEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileListLineError:
-    """The last line, if it went wrong in the middle."""
+    """The last line, if the list failed midway."""
 
     error: ErrorBody
-    """The last line, if it went wrong in the middle."""
+    """The last line, if the list failed midway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class FileText:
-    """A file's content as text."""
+    """Content of a file as text."""
 
     data: str
-    """What was read of it."""
+    """The content."""
 
     encoding: Encoding
-    """How it is put into JSON."""
+    """Encoding of `data`."""
 
     file: FileInfo
     """The file."""
 
     replaced: bool
-    """Bytes that are no UTF-8 were replaced."""
+    """Whether bytes that are not valid UTF-8 were replaced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gap:
-    """Output that can no longer be read: the log had to drop it."""
+    """Output that the log has dropped."""
 
     from_: int
     """First position that cannot be read."""
 
     to: int
-    """First position after it that can."""
+    """First position after it that can be read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitAuthor:
-    """Who wrote a commit."""
+    """Author of a commit."""
 
     email: str
-    """An address."""
+    """Email address."""
 
     name: str
-    """A name."""
+    """Name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -909,46 +909,46 @@ class GitBranch:
     """Its last commit."""
 
     current: bool
-    """It is checked out."""
+    """Whether it is checked out."""
 
     name: str
-    """Its name."""
+    """Name of the branch."""
 
     upstream: str | None = None
-    """The branch that it follows."""
+    """Its upstream branch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitBranches:
-    """Branches."""
+    """A list of branches."""
 
     branches: list[GitBranch]
-    """By name."""
+    """Branches, sorted by name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitCheckedOut:
-    """What is checked out."""
+    """Result of a checkout."""
 
     branch: str | None = None
-    """The branch; none if it is a commit."""
+    """The current branch; absent if HEAD is detached."""
 
     commit: str | None = None
-    """The commit."""
+    """The current commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitCloned:
-    """A repository that was fetched."""
+    """Result of a clone."""
 
     branch: str | None = None
-    """The branch that is checked out."""
+    """The branch checked out."""
 
     commit: str | None = None
-    """The commit that is checked out; none if the repository is empty."""
+    """The commit checked out; absent if the repository is empty."""
 
     path: str
-    """Where it is."""
+    """Directory of the repository."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -956,217 +956,217 @@ class GitCommitInfo:
     """A commit."""
 
     author: GitAuthor
-    """Who wrote it."""
+    """Author of the commit."""
 
     body: str
-    """The rest."""
+    """The rest of its message."""
 
     commit: str
-    """Its hash."""
+    """Hash of the commit."""
 
     parents: list[str]
-    """Those before it."""
+    """Hashes of its parents."""
 
     subject: str
     """The first line of its message."""
 
     time: Timestamp
-    """When."""
+    """When it was authored."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitCommitted:
-    """A commit that was made."""
+    """Result of a commit."""
 
     branch: str | None = None
-    """The branch that it is on."""
+    """Branch of the commit."""
 
     commit: str
-    """Its hash."""
+    """Hash of the commit."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitDiff:
-    """What is different, as a patch."""
+    """A diff."""
 
     diff: str
-    """The text; bytes that are no UTF-8 are replaced."""
+    """The patch; bytes that are not valid UTF-8 are replaced."""
 
     truncated: bool
-    """There is more than is told: the middle is left out."""
+    """Whether the middle of the patch was left out because of its size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitLog:
-    """Commits."""
+    """A list of commits."""
 
     commits: list[GitCommitInfo]
-    """Newest first."""
+    """Commits, newest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitProgress:
-    """How far git is."""
+    """Progress of a git operation."""
 
     done: int
-    """In pieces."""
+    """Number of items done."""
 
     percent: int
-    """How much of it is done."""
+    """Percentage done."""
 
     phase: str
-    """What it does: `Receiving objects`."""
+    """Current phase: `Receiving objects`."""
 
     total: int
-    """Of so many."""
+    """Total number of items."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitPulled:
-    """What was fetched."""
+    """Result of a pull."""
 
     commit: str | None = None
-    """The commit that is checked out now."""
+    """The current commit, after the pull."""
 
     updated: bool
-    """It was another before."""
+    """Whether the pull changed it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitPushed:
-    """What was sent."""
+    """Result of a push."""
 
     refs: list[GitPushedRef]
-    """One each."""
+    """The pushed refs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitPushedRef:
-    """A branch that was sent."""
+    """One pushed ref."""
 
     from_: str
-    """Here."""
+    """Local ref."""
 
     summary: str
-    """What happened."""
+    """Summary of the update, as git prints it."""
 
     to: str
-    """There."""
+    """Remote ref."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitStatus:
-    """How a repository is."""
+    """Status of a repository."""
 
     ahead: int | None = None
-    """Commits that the upstream lacks."""
+    """Number of commits that the upstream lacks."""
 
     behind: int | None = None
-    """Commits that it lacks."""
+    """Number of upstream commits that the branch lacks."""
 
     branch: str | None = None
-    """The branch; none if a commit is checked out."""
+    """The current branch; absent if HEAD is detached."""
 
     commit: str | None = None
-    """The commit; none before the first."""
+    """The current commit; absent before the first commit."""
 
     entries: list[GitStatusEntry]
-    """What is different."""
+    """Paths that differ."""
 
     upstream: str | None = None
-    """The branch that it follows."""
+    """The upstream branch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GitStatusEntry:
-    """One path that is different."""
+    """One path that differs."""
 
     from_: str | None = None
-    """Its name before, if it was renamed or copied."""
+    """Previous path, if it was renamed or copied."""
 
     from_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact previous path in base64, if it is not valid UTF-8."""
 
     path: str
-    """The path, from the top of the repository."""
+    """Path relative to the root of the repository."""
 
     path_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact path in base64, if it is not valid UTF-8."""
 
     staged: GitChange
-    """How it will differ in the next commit."""
+    """Change in the index, compared with the last commit."""
 
     worktree: GitChange
-    """How the file differs from that."""
+    """Change in the working tree, compared with the index."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GlobAnswer:
-    """Names that were found, in order."""
+    """The files that were found, sorted by path."""
 
     entries: list[GlobEntry]
-    """The names."""
+    """The files."""
 
     troubles: int
-    """Directories that could not be read."""
+    """Number of directories that could not be read."""
 
     truncated: SearchTruncated | None = None
-    """Why there may be more."""
+    """Why the results may be incomplete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class GlobEntry:
-    """A name that was found."""
+    """A file that was found."""
 
     kind: GlobKind
-    """What it is."""
+    """Type of the file."""
 
     path: str
-    """Its path."""
+    """Path of the file."""
 
     path_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact path in base64, if it is not valid UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class InterruptReceipt:
-    """What an interrupt did."""
+    """Result of an interrupt."""
 
     interrupted: bool
-    """Whether something ran that could be interrupted."""
+    """Whether a command was running and was interrupted."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class KillReceipt:
-    """What a kill did."""
+    """Result of a kill."""
 
     signalled: int
-    """Processes that were sent a signal."""
+    """Number of processes that received a signal."""
 
     survivors: int
-    """Processes of the tree that are still alive."""
+    """Number of processes of the tree that are still alive."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class LogMatch:
-    """Where the output was found."""
+    """Output that matched."""
 
     cursor: int
-    """Position behind it."""
+    """Position after the match."""
 
     line: str
-    """The line that it is in; what is no UTF-8 is replaced."""
+    """The line of the match; bytes that are not valid UTF-8 are replaced."""
 
     stream: Stream
-    """On which output."""
+    """Output stream of the match."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MakeDirectoryReceipt:
-    """A directory was asked for."""
+    """Result of creating a directory."""
 
     created: bool
-    """It was not there before."""
+    """Whether the directory is new."""
 
     file: FileInfo
     """The directory."""
@@ -1174,64 +1174,63 @@ class MakeDirectoryReceipt:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkInfo:
-    """The way out of a sandbox."""
+    """Network state of a sandbox."""
 
     open: bool
-    """Whether there is a way out at all: there is none before the first rule."""
+    """Whether egress is open; it opens with the first rule."""
 
     policy: NetworkPolicy
-    """What may be reached."""
+    """The current policy."""
 
     totals: EgressTotals
-    """What has gone out so far."""
+    """Totals so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NetworkPolicy:
-    """What a sandbox may reach. Nothing else is reachable, and a list that is empty allows nothing."""
+    """Egress policy: what a sandbox may reach. Everything else is denied, so an empty list denies everything."""
 
     allow: list[EgressRule] | None = None
-    """What is allowed."""
+    """The rules that allow access."""
 
     hosts: dict[str, list[str]] | None = None
-    """Addresses of names that are not asked of anybody. They are subject to the rules like any other address."""
+    """Fixed addresses of names, which are not looked up. The rules apply to them as to any other address."""
 
     resolver: str | None = None
-    """The name server to ask, `ADDRESS:PORT`; that of the machine if not given."""
+    """Name server to use, `ADDRESS:PORT`; the host's if not given."""
 
     trust: str | None = None
-    """Certificates (PEM) that servers are believed by, beside those that the machine believes, where TLS ends at
-    Atoll."""
+    """CA certificates (PEM) to trust for inspected TLS, besides those that the host trusts."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NewToken:
-    """A new token. The only time that its secret is told."""
+    """A new token. The secret is returned only once."""
 
     info: TokenInfo
-    """What it is."""
+    """The token without its secret."""
 
     token: str
-    """To be sent as `Authorization: Bearer …`."""
+    """The secret, to send as `Authorization: Bearer …`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NotCarriedInfo:
-    """What there is in the shell that cannot be carried into another one."""
+    """State of the shell that a snapshot cannot restore."""
 
     descriptors: list[int]
-    """Open descriptors beyond the standard three."""
+    """Open file descriptors other than the standard three."""
 
     jobs: bool
-    """Whether it has background jobs."""
+    """Whether the shell has background jobs."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputEnd:
-    """The main process is over, and everything that it printed was told."""
+    """The main process has ended, and all of its output was sent."""
 
     cursor: int
-    """Position behind the last byte that was told."""
+    """Position after the last byte sent."""
 
     end: EndRecord
     """How it ended."""
@@ -1239,73 +1238,73 @@ class OutputEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputEvent:
-    """A piece of the ordered log over both streams."""
+    """A piece of the log, which orders both streams."""
 
     cursor: int
     """Position of its first byte in the log."""
 
     data: str
-    """The bytes, encoded."""
+    """The bytes, encoded as `encoding` says."""
 
     encoding: Encoding
-    """How."""
+    """Encoding of `data`."""
 
     next_cursor: int
-    """Position behind its last byte: where to go on."""
+    """Position after its last byte, to continue from."""
 
     replaced: bool = False
-    """Whether bytes that are no UTF-8 were replaced."""
+    """Whether bytes that are not valid UTF-8 were replaced."""
 
     stream: Stream
-    """Which output."""
+    """Output stream."""
 
     time: Timestamp
-    """When they were read."""
+    """When the bytes were read."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class OutputPage:
-    """A range of the log."""
+    """A page of the log."""
 
     closed: bool
-    """Nothing will ever come after this page."""
+    """Whether the log is complete: no output follows this page."""
 
     events: list[OutputEvent]
-    """The output in the range, in order."""
+    """Output on this page, in order."""
 
     gaps: list[Gap]
-    """What is missing from it."""
+    """Output missing from this page."""
 
     next_cursor: int
-    """Where the next page begins."""
+    """Position of the next page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatchHunk:
-    """Where a hunk went in."""
+    """Where a hunk was applied."""
 
     exact: bool
-    """Its lines fit letter by letter; else blanks or typographic signs differ."""
+    """Whether the lines match exactly. Otherwise they differ in white space or in typographic characters."""
 
     fuzz: int
-    """How many lines of context at each end were not looked at."""
+    """Number of context lines ignored at each end."""
 
     line: int
-    """The line of the old file, counted from one."""
+    """Line in the old file, starting at 1."""
 
     offset: int
-    """How many lines from where it should be."""
+    """Distance in lines from the position that the patch names."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PatchReceipt:
-    """A patch was applied."""
+    """Result of applying a patch."""
 
     dry_run: bool
-    """Nothing was changed: it was only looked whether it fits."""
+    """Whether this was a dry run, which changes nothing."""
 
     files: list[PatchedFile]
-    """Its files."""
+    """The patched files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1313,53 +1312,53 @@ class PatchedFile:
     """One file of a patch."""
 
     added: int
-    """Lines that are new."""
+    """Number of lines added."""
 
     from_: str | None = None
-    """The name that it had, or the file that it is a copy of."""
+    """Previous path of a renamed file, or the source of a copy."""
 
     hunks: list[PatchHunk]
-    """Where its hunks went in."""
+    """Where its hunks were applied."""
 
     outcome: PatchOutcome
     """What happened to it."""
 
     path: str
-    """Its path, after the patch if it is still there."""
+    """Path of the file, after the patch if it still exists."""
 
     path_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact path in base64, if it is not valid UTF-8."""
 
     removed: int
-    """Lines that went."""
+    """Number of lines removed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortInfo:
-    """A port inside on which something listens."""
+    """A listening port inside a sandbox."""
 
     addresses: list[str]
-    """Addresses inside that it is bound to: `127.0.0.1`, `::`."""
+    """Addresses that it is bound to: `127.0.0.1`, `::`."""
 
     command: str | None = None
-    """How that process was started."""
+    """Command line of that process."""
 
     pid: int | None = None
-    """Pid, inside, of a process that listens; absent if that cannot be known."""
+    """Pid inside the sandbox of a listening process; absent if unknown."""
 
     port: int
-    """Its number."""
+    """Port number."""
 
     process: ProcessId | None = None
-    """The process of this API that it belongs to, if it does."""
+    """Id of the API process that it belongs to, if any."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PortList:
-    """Every port inside on which something listens, lowest first."""
+    """The listening ports of a sandbox, lowest first."""
 
     ports: list[PortInfo]
-    """These."""
+    """The ports."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1367,45 +1366,45 @@ class Preview:
     """An exposed port."""
 
     created_at: Timestamp
-    """Since when."""
+    """When the port was exposed."""
 
     keep_prefix: bool
-    """Whether the program inside gets paths of the path form whole."""
+    """Whether the program inside receives the full path of a path URL."""
 
     name: str | None = None
-    """What it is, for people."""
+    """Display name."""
 
     path_url: str | None = None
-    """Where it is for clients that cannot resolve that name: below a path of a host that all previews share."""
+    """URL with a path on a shared host name, for clients that cannot resolve the host name of `url`."""
 
     port: int
-    """The port inside."""
+    """Port inside the sandbox."""
 
     token: str
-    """The secret part of its URLs."""
+    """Secret part of its URLs."""
 
     url: str | None = None
-    """Where it is, with a host name of its own. Absent if this server listens nowhere for previews."""
+    """URL with a host name of its own. Absent if the server has no preview listener."""
 
     visibility: Visibility
-    """Who may see it."""
+    """Who may open the preview."""
 
     wake: bool
-    """Whether a request starts a sandbox that sleeps."""
+    """Whether a request wakes a stopped sandbox."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PreviewLink:
-    """A link that lets in whoever has it, for a while."""
+    """A link that grants access to a private preview until it expires."""
 
     expires_at: Timestamp
-    """Until then."""
+    """When the link expires."""
 
     path_url: str
-    """Below a path of a host that all previews share."""
+    """URL with a path on a shared host name."""
 
     url: str
-    """With a host name of its own."""
+    """URL with a host name of its own."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1413,7 +1412,7 @@ class PreviewList:
     """Exposed ports of a sandbox, lowest first."""
 
     previews: list[Preview]
-    """These."""
+    """The previews."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1421,68 +1420,68 @@ class ProcessInfo:
     """One process."""
 
     command: str
-    """What was asked for: the shell string, or the arguments joined for reading."""
+    """The command line, or the arguments joined for display."""
 
     cursor: int
-    """Position behind the last byte of its log."""
+    """Position after the last byte of its log."""
 
     end: EndRecord | None = None
     """How its main process ended, if it has."""
 
     id: ProcessId
-    """Its id."""
+    """Id of the process."""
 
     labels: dict[str, str]
     """Labels given at start."""
 
     pid: int | None = None
-    """Pid of its main process inside the sandbox, while there is one."""
+    """Pid of its main process inside the sandbox, while it runs."""
 
     ready: bool | None = None
     """Whether it is ready, if it has a readiness condition."""
 
     restarts: int
-    """How often it was started again by its restart policy."""
+    """Number of restarts by its restart policy."""
 
     session: SessionId | None = None
-    """The session that it runs in or was started from."""
+    """Session that it runs in or was started from."""
 
     started_at: Timestamp
-    """When it was (last) started."""
+    """When it was last started."""
 
     state: ProcessState
-    """Where in its life it is."""
+    """Current state."""
 
     stderr_bytes: int
-    """Bytes on standard error so far."""
+    """Number of bytes on standard error so far."""
 
     stdout_bytes: int
-    """Bytes on standard output so far."""
+    """Number of bytes on standard output so far."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProcessList:
-    """Processes, oldest first."""
+    """A list of processes, oldest first."""
 
     processes: list[ProcessInfo]
-    """All that were asked for."""
+    """The processes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Resized:
-    """A window got this size."""
+    """A window was resized."""
 
     by: str | None = None
-    """Who asked for it; `None` for the size that it was made with."""
+    """Who resized it; `null` for the initial size."""
 
     cursor: int
-    """Where in the output."""
+    """Position in the output."""
 
     size: WindowSize
     """The new size."""
 
     time: Timestamp
-    """When."""
+    """When it was resized."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1490,13 +1489,13 @@ class ResourceLimit:
     """A resource limit."""
 
     hard: int | None = None
-    """How far it may be raised; `null` is unlimited."""
+    """Hard limit; `null` is unlimited."""
 
     resource: str
-    """Its name, as in `RLIMIT_NOFILE`: `nofile`."""
+    """Name as in `RLIMIT_NOFILE`: `nofile`."""
 
     soft: int | None = None
-    """What holds now; `null` is unlimited."""
+    """Soft limit; `null` is unlimited."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1504,72 +1503,72 @@ class SandboxInfo:
     """One sandbox."""
 
     created_at: Timestamp
-    """When it was made."""
+    """When it was created."""
 
     egress: EgressTotals | None = None
-    """What has gone out of it; `null` if there is no way out."""
+    """Egress totals; `null` if the sandbox has no network access."""
 
     isolation: Isolation
-    """How strongly it is walled off."""
+    """Isolation of the sandbox."""
 
     labels: dict[str, str]
-    """For finding it again."""
+    """Labels to find it by."""
 
     limits: SandboxLimits
-    """What it may use."""
+    """Resource limits."""
 
     name: SandboxName
-    """Its name."""
+    """Name of the sandbox."""
 
     not_isolated: str | None = None
-    """Why commands are not walled off from the agent, where that was wished for and could not be had. Only an agent
-    that is the entrypoint of a container goes on then: the container is the wall."""
+    """Why commands are not isolated from the agent, if isolation was requested but unavailable. Only an agent that
+    is the entrypoint of a container continues in this case, because the container isolates it."""
 
     processes: int
-    """Processes that are not over."""
+    """Number of processes that have not ended."""
 
     sessions: int | None = None
-    """Sessions whose shell is alive, idle ones too."""
+    """Number of sessions whose shell is alive, including idle ones."""
 
     state: SandboxState
-    """How it is."""
+    """Current state."""
 
     terminals: int
-    """Terminals whose program is not over."""
+    """Number of terminals whose program has not ended."""
 
     usage: SandboxUsage
-    """What it uses now."""
+    """Current resource usage."""
 
     version: str
-    """Of the server that answers."""
+    """Version of the server."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxLimits:
-    """What a sandbox may use. What is not set is not limited."""
+    """Resource limits of a sandbox. Unset means unlimited."""
 
     cpu_millis: int | None = None
-    """Thousandths of a core."""
+    """CPU time, in thousandths of a core."""
 
     memory_bytes: int | None = None
-    """Bytes of memory, page cache included."""
+    """Memory in bytes, including page cache."""
 
     open_files: int | None = None
-    """Open files of each process."""
+    """Number of open files of each process."""
 
     pids: int | None = None
-    """Processes and threads."""
+    """Number of processes and threads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxList:
-    """Some sandboxes, by name."""
+    """A page of sandboxes, sorted by name."""
 
     next: SandboxName | None = None
-    """Give this as `after` for those behind them; `null` if there are none."""
+    """Value of `after` for the next page; `null` on the last page."""
 
     sandboxes: list[SandboxRecord]
-    """These."""
+    """The sandboxes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1577,76 +1576,76 @@ class SandboxRecord:
     """One sandbox of a server."""
 
     created_at: Timestamp
-    """When it was first made."""
+    """When it was created."""
 
     isolation: Isolation
-    """How strongly it is walled off."""
+    """Isolation of the sandbox."""
 
     keep_alive: bool
-    """It is never stopped for want of use."""
+    """Whether the sandbox is never stopped for lack of use."""
 
     labels: dict[str, str]
-    """For finding it again."""
+    """Labels to find it by."""
 
     last_used_at: Timestamp
     """When it was last used."""
 
     limits: SandboxLimits
-    """What it may use."""
+    """Resource limits."""
 
     live: SandboxInfo | None = None
-    """What its agent says, if it was asked."""
+    """State reported by its agent, if the request included it."""
 
     name: SandboxName
-    """Its name."""
+    """Name of the sandbox."""
 
     sleep_after_ms: int | None = None
-    """It is stopped when nobody used it for so long."""
+    """The sandbox is stopped after this time without use."""
 
     state: SandboxState
-    """Where in its life it is."""
+    """Current state."""
 
     stop_reason: StopReason | None = None
-    """Why it is stopped, if it is and that is known."""
+    """Why it is stopped, if it is stopped and the reason is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SandboxUsage:
-    """What a sandbox uses now. What is not counted here is `null`."""
+    """Current resource usage of a sandbox. Unavailable counters are `null`."""
 
     cpu_usec: int | None = None
-    """Processor time used so far, in microseconds."""
+    """CPU time used so far, in microseconds."""
 
     memory_bytes: int | None = None
-    """Bytes of memory in use, page cache included."""
+    """Memory in use in bytes, including page cache."""
 
     memory_peak_bytes: int | None = None
-    """The most there ever was."""
+    """Peak memory use in bytes."""
 
     pids: int | None = None
-    """Processes and threads."""
+    """Number of processes and threads."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Scope:
-    """These verbs, on the sandboxes that a pattern means."""
+    """Grants permissions on the sandboxes whose names match a pattern."""
 
     sandboxes: str
-    """A sandbox's name, in which `*` stands for any number of letters."""
+    """Name of a sandbox, in which `*` matches any characters."""
 
     verbs: list[Verb]
-    """What may be done with them."""
+    """The permissions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ScreenInfo:
-    """What is on a terminal's screen."""
+    """Content of a terminal's screen."""
 
     alternate: bool
-    """Whether it is the second screen, on which programs such as editors draw."""
+    """Whether this is the alternate screen, which programs such as editors use."""
 
     cursor: int
-    """The position in the output at which this was on the screen: attach there to go on."""
+    """Position in the output at which the screen had this content: attach there to continue."""
 
     cursor_col: int
     """Column of the text cursor, from 0."""
@@ -1658,71 +1657,72 @@ class ScreenInfo:
     """Row of the text cursor, from 0."""
 
     formatted: str
-    """What draws it on an empty terminal of the same size, with colours, cursor and input modes."""
+    """Escape sequences that draw the screen on an empty terminal of the same size, with colours, cursor and input
+    modes."""
 
     reset: str
-    """What takes a terminal on which it was drawn back to normal."""
+    """Escape sequences that reset a terminal after `formatted` was drawn on it."""
 
     size: WindowSize
-    """How large it is."""
+    """Size of the screen."""
 
     text: str
-    """Its text without colours: a line per row, without the spaces at its end."""
+    """Text without colours: one line per row, without trailing spaces."""
 
     whole: bool
-    """Whether every byte before that was seen. Else something drawn long ago may be missing."""
+    """Whether all output before that position was processed. Otherwise old content may be missing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchAnswer:
-    """A whole search."""
+    """Result of a search."""
 
     files: list[SearchFile]
-    """Files, if only files or counts were asked for; and those that match and are not text."""
+    """Matching files, if `detail` is `files` or `counts`, and binary files that match."""
 
     matches: list[SearchMatch]
-    """Lines of files."""
+    """Matching lines and their context."""
 
     summary: SearchSummary
-    """What it came to."""
+    """Summary of the search."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchFile:
-    """A file in which something was found."""
+    """A file that matches."""
 
     matches: int | None = None
-    """How many lines of it match; not known of a file that is not text."""
+    """Number of matching lines; absent for a binary file."""
 
     path: str
-    """The file."""
+    """Path of the file."""
 
     path_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact path in base64, if it is not valid UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchLineMatch:
-    """A line of a file."""
+    """A matching line, or its context."""
 
     match: SearchMatch
-    """A line of a file."""
+    """A matching line, or its context."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchLineFile:
-    """A file, if only files or counts were asked for."""
+    """A matching file, if `detail` is `files` or `counts`."""
 
     file: SearchFile
-    """A file, if only files or counts were asked for."""
+    """A matching file, if `detail` is `files` or `counts`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchLineBinary:
-    """A file that matches and is not text."""
+    """A binary file that matches."""
 
     binary: SearchFile
-    """A file that matches and is not text."""
+    """A binary file that matches."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1735,82 +1735,82 @@ class SearchLineEnd:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchLineError:
-    """The last line, if it went wrong in the middle."""
+    """The last line, if the search failed midway."""
 
     error: ErrorBody
-    """The last line, if it went wrong in the middle."""
+    """The last line, if the search failed midway."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchMatch:
-    """A line that was found."""
+    """A line that matches, or its context."""
 
     cut_after: int | None = None
-    """The same behind."""
+    """Number of bytes cut from the end of a long line."""
 
     cut_before: int | None = None
-    """Bytes of a long line that are not told, before and behind."""
+    """Number of bytes cut from the start of a long line."""
 
     line: int
-    """Counted from one."""
+    """Line number, from 1."""
 
     offset: int
-    """Where in the file its first byte is."""
+    """Offset of the line's first byte in the file."""
 
     path: str
-    """The file."""
+    """Path of the file."""
 
     path_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact path in base64, if it is not valid UTF-8."""
 
     role: SearchRole
-    """Whether it matches."""
+    """Whether the line matches or is context."""
 
     spans: list[SearchSpan]
-    """Where in its bytes the matches are."""
+    """Byte ranges of the matches within the line."""
 
     text: str
-    """The line, with its end; for a match across lines all of them."""
+    """The line with its line end; for a match across lines, all of its lines."""
 
     text_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact text in base64, if it is not valid UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSpan:
-    """A part of a line, in bytes."""
+    """A range of bytes within a line."""
 
     end: int
-    """The byte behind it."""
+    """Offset after the last byte."""
 
     start: int
-    """Its first byte."""
+    """Offset of the first byte."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SearchSummary:
-    """What a search came to."""
+    """Summary of a search."""
 
     bytes_read: int
-    """Bytes of files that were read."""
+    """Number of bytes read."""
 
     files: int
-    """Files that were searched."""
+    """Number of files searched."""
 
     files_matched: int
-    """Files in which something was found."""
+    """Number of files that match."""
 
     first_troubles: list[str]
-    """The first of them, for people."""
+    """The first errors, as messages for people."""
 
     matches: int
-    """Matches that were told."""
+    """Number of matches returned."""
 
     troubles: int
-    """Files and directories that could not be searched."""
+    """Number of files and directories that could not be searched."""
 
     truncated: SearchTruncated | None = None
-    """Why there may be more."""
+    """Why the results may be incomplete."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1818,24 +1818,24 @@ class SecretInfo:
     """A secret, without its value."""
 
     headers: list[str]
-    """The headers in which it is put."""
+    """The headers in which the placeholder is replaced."""
 
     hosts: list[str]
-    """The servers that get it."""
+    """The servers that receive the secret."""
 
     name: str
-    """The variable that holds its stand-in."""
+    """Environment variable that holds the placeholder."""
 
     placeholder: str
-    """What commands see instead."""
+    """The placeholder."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SecretList:
-    """The secrets of a sandbox, by name."""
+    """The secrets of a sandbox, sorted by name."""
 
     secrets: list[SecretInfo]
-    """These."""
+    """The secrets."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -1843,65 +1843,65 @@ class SessionInfo:
     """One session."""
 
     created_at: Timestamp
-    """When it was made."""
+    """When it was created."""
 
     cwd: str
-    """Where its shell is, as of its last command."""
+    """Working directory of the shell, as of its last command."""
 
     end: EndRecord | None = None
-    """How its shell ended, if it has."""
+    """How the shell ended, if it has."""
 
     id: SessionId
-    """Its id."""
+    """Id of the session."""
 
     not_restored: str | None = None
-    """What the session has lost: what the shell said when it was brought to a snapshot, or that it is no longer
-    where it was before a command with a directory of its own."""
+    """State that the session has lost: errors of the shell while it was restored from a snapshot, or that it did not
+    return to its directory after a command with its own `cwd`."""
 
     queued: int
-    """Commands that wait."""
+    """Number of queued commands."""
 
     resets: int
-    """How often its shell had to be replaced."""
+    """How often the shell had to be replaced."""
 
     running: ProcessId | None = None
-    """The command that runs."""
+    """Id of the running command."""
 
     state: SessionState
-    """What it is doing."""
+    """Current state."""
 
     used_at: Timestamp
-    """When a command last began or ended."""
+    """When a command last started or ended."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SessionList:
-    """Sessions, oldest first."""
+    """A list of sessions, oldest first."""
 
     sessions: list[SessionInfo]
-    """All that there are."""
+    """The sessions."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellAlias:
-    """An alias."""
+    """A shell alias."""
 
     name: ExactText
-    """Its name."""
+    """Name of the alias."""
 
     value: ExactText
-    """What it stands for."""
+    """Its expansion."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellFunction:
-    """A function."""
+    """A shell function."""
 
     attributes: str
     """Letters of `declare -f`: `r`, `t`, `x`."""
 
     name: ExactText
-    """Its name."""
+    """Name of the function."""
 
     text: ExactText
     """Its definition."""
@@ -1909,10 +1909,10 @@ class ShellFunction:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellTrap:
-    """A trap."""
+    """A shell trap."""
 
     action: ExactText
-    """What is run then; empty if it is ignored."""
+    """Command to run; empty if the signal is ignored."""
 
     on: str
     """The signal, or `EXIT`, `DEBUG`, `ERR`, `RETURN`."""
@@ -1920,67 +1920,67 @@ class ShellTrap:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShellVariable:
-    """A variable."""
+    """A shell variable."""
 
     assignment: ExactText | None = None
-    """What follows the `=` of its declaration, quoted for a shell; `null` if it is declared but not set. An array is
-    told by this alone: `([0]="a" [1]="b")`."""
+    """The part after the `=` of its declaration, quoted for a shell; `null` if it is declared but not set. Arrays
+    have only this: `([0]="a" [1]="b")`."""
 
     attributes: str
     """Letters of `declare`: `a` array, `A` associative, `i` integer, `r` read-only, `x` exported and so on."""
 
     name: str
-    """Its name."""
+    """Name of the variable."""
 
     value: ExactText | None = None
-    """Its value, if it is set and no array."""
+    """Value of the variable, if it is set and not an array."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalReceipt:
-    """What a signal did."""
+    """Result of sending a signal."""
 
     signalled: int
-    """Processes that it was sent to."""
+    """Number of processes that received it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SignalRequest:
-    """Asks to send a signal."""
+    """Sends a signal."""
 
     scope: SignalScope | None = None
-    """To whom."""
+    """Which processes receive it."""
 
     signal: Signal
-    """By name or number, as text: `TERM`, `SIGINT`, `9`."""
+    """Signal by name or number, as text: `TERM`, `SIGINT`, `9`."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SkippedMember:
-    """A member of an archive that was not made."""
+    """A member of an archive that was skipped."""
 
     path: str
-    """Its path in the archive."""
+    """Path in the archive."""
 
     path_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact path in base64, if it is not valid UTF-8."""
 
     why: str
-    """Why."""
+    """Why it was skipped."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SnapshotInfo:
-    """Everything that a session remembers."""
+    """Everything that a session's snapshot contains."""
 
     aliases: list[ShellAlias]
     """Aliases."""
 
     cwd: ExactText
-    """Where it is."""
+    """Working directory."""
 
     env: dict[str, ExactText]
-    """The exported variables, as programs get them."""
+    """Exported variables, as programs receive them."""
 
     functions: list[ShellFunction]
     """Functions."""
@@ -1989,16 +1989,16 @@ class SnapshotInfo:
     """Resource limits."""
 
     not_carried: NotCarriedInfo
-    """What there was besides."""
+    """State that the snapshot cannot restore."""
 
     options: list[str]
-    """`set -o` options that are on."""
+    """Enabled `set -o` options."""
 
     positional: list[ExactText]
     """Positional parameters."""
 
     shell_options: list[str]
-    """`shopt` options that are on."""
+    """Enabled `shopt` options."""
 
     traps: list[ShellTrap]
     """Traps."""
@@ -2007,37 +2007,37 @@ class SnapshotInfo:
     """File creation mask, in octal: `0022`."""
 
     variables: list[ShellVariable]
-    """All variables, but for those that bash computes or keeps for itself."""
+    """All variables, except those that bash computes or reserves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StdinPiece:
-    """Bytes for a standard input."""
+    """Bytes for a process's standard input."""
 
     data: str
-    """The bytes, encoded."""
+    """The bytes, encoded as `encoding` says."""
 
     encoding: Encoding | None = None
-    """How."""
+    """Encoding of `data`."""
 
     offset: int
-    """Position of the first byte in all that was ever written: a repeated write is skipped, a gap refused."""
+    """Offset of the first byte in the whole input. Bytes already written are skipped; a gap is an error."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StdinReceipt:
-    """What a write to standard input did."""
+    """Result of a write to standard input."""
 
     next_offset: int
-    """The offset to go on from."""
+    """Offset for the next write."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalCommandResize:
-    """Give the window a size."""
+    """Set the window size."""
 
     resize: WindowSize
-    """Give the window a size."""
+    """Set the window size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2050,10 +2050,10 @@ class TerminalCommandSignal:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalExit:
-    """The program is over."""
+    """The terminal's program has ended."""
 
     cursor: int
-    """Position behind the last byte that was told."""
+    """Position after the last byte sent."""
 
     end: EndRecord
     """How it ended."""
@@ -2069,34 +2069,34 @@ class TerminalFrameReady:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalFrameResize:
-    """The window has this size from here on."""
+    """The window size changes at this point of the output."""
 
     resize: Resized
-    """The window has this size from here on."""
+    """The window size changes at this point of the output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalFrameTruncated:
-    """What was printed here is gone."""
+    """Output at this position is no longer available."""
 
     truncated: Gap
-    """What was printed here is gone."""
+    """Output at this position is no longer available."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalFrameExit:
-    """The last frame, unless something that the program left behind still prints."""
+    """The last frame, unless background processes of the program still print."""
 
     exit: TerminalExit
-    """The last frame, unless something that the program left behind still prints."""
+    """The last frame, unless background processes of the program still print."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalFrameError:
-    """What was asked for was not done."""
+    """The last command failed."""
 
     error: ErrorBody
-    """What was asked for was not done."""
+    """The last command failed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2104,50 +2104,50 @@ class TerminalInfo:
     """One terminal."""
 
     command: str
-    """What was asked for: the shell string, or the arguments joined for reading."""
+    """The command line, or the arguments joined for display."""
 
     cursor: int
-    """Position behind the last byte of its output."""
+    """Position after the last byte of its output."""
 
     end: EndRecord | None = None
     """How its program ended, if it has."""
 
     id: TerminalId
-    """Its id."""
+    """Id of the terminal."""
 
     pid: int | None = None
     """Pid of its program inside the sandbox, while it runs."""
 
     resized_by: str | None = None
-    """Who asked for it; `None` for the size that it was made with."""
+    """Who resized it last; `null` for the initial size."""
 
     size: WindowSize
-    """The size last asked for."""
+    """The current size."""
 
     started_at: Timestamp
     """When its program was started."""
 
     state: ProcessState
-    """Where in its life its program is."""
+    """State of its program."""
 
     viewers: int
-    """How many are looking."""
+    """Number of attached viewers."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalList:
-    """Terminals, oldest first."""
+    """A list of terminals, oldest first."""
 
     terminals: list[TerminalInfo]
-    """All that are remembered."""
+    """The terminals, including ended ones that are still retained."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TerminalReady:
-    """The connection stands."""
+    """The first frame of a connection."""
 
     cursor: int
-    """Position of the first byte that follows. Count from here to know where to attach again."""
+    """Position of the first byte that follows. Count from here to know where to reattach."""
 
     terminal: TerminalInfo
     """The terminal."""
@@ -2155,92 +2155,92 @@ class TerminalReady:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenInfo:
-    """A token as it is listed: everything but the secret."""
+    """A token without its secret."""
 
     created_at: Timestamp
-    """When it was made."""
+    """When it was created."""
 
     expires_at: Timestamp | None = None
-    """When it ceases to be good."""
+    """When it expires."""
 
     id: str
-    """Names it; also the middle of the token itself."""
+    """Id of the token, which is also the middle part of the token itself."""
 
     last_used_at: Timestamp | None = None
     """When it was last used, to the minute."""
 
     name: str
-    """What it is for, for people."""
+    """Display name."""
 
     scopes: list[Scope]
-    """What it allows."""
+    """Scopes of the token."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenList:
-    """Every token."""
+    """A list of tokens."""
 
     tokens: list[TokenInfo]
-    """Oldest first."""
+    """Tokens, oldest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Truncation:
-    """What an answer leaves out of an output."""
+    """The part of an output that a response omits."""
 
     cursor: int
-    """Where in the log the omitted bytes begin."""
+    """Position of the omitted bytes in the log."""
 
     omitted_bytes: int
-    """Bytes between head and tail."""
+    """Number of bytes omitted between head and tail."""
 
     tail: str
-    """The last bytes."""
+    """The tail of the output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UnpackReceipt:
-    """An archive was unpacked."""
+    """Result of unpacking an archive."""
 
     bytes: int
-    """Bytes written to files."""
+    """Number of bytes written to files."""
 
     directories: int
-    """Directories that the archive names."""
+    """Number of directories in the archive."""
 
     files: int
-    """Files that were made."""
+    """Number of files created."""
 
     first_skipped: list[SkippedMember]
-    """The first of them."""
+    """The first skipped members."""
 
     format: ArchiveFormat
-    """Its form."""
+    """Format of the archive."""
 
     links: int
-    """Links and named pipes."""
+    """Number of links and named pipes created."""
 
     skipped: int
-    """Members that were not made: devices and sockets, or names that are taken."""
+    """Number of members skipped: devices, sockets, and paths that already exist."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class UploadReceipt:
-    """Files were written."""
+    """Result of an upload of several files."""
 
     files: list[WriteReceipt]
-    """Each of them."""
+    """The written files."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WaitAnswer:
-    """It has happened."""
+    """Result of a wait whose condition was met."""
 
     end: EndRecord | None = None
-    """How it ended, if that was waited for."""
+    """How the process ended, if the wait was for its end."""
 
     found: LogMatch | None = None
-    """What was found, if output was waited for."""
+    """The match, if the wait was for output."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2248,57 +2248,57 @@ class WatchEnd:
     """The last event of a stream."""
 
     cursor: int
-    """The cursor behind the last event."""
+    """Cursor after the last event."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchEvent:
-    """One thing that happened."""
+    """One change."""
 
     change: WatchChange
-    """What."""
+    """Kind of the change."""
 
     cursor: int
-    """Its number."""
+    """Number of the event."""
 
     directory: bool
     """Whether it is a directory."""
 
     from_: str | None = None
-    """Its path before, if it was renamed."""
+    """Previous path, if it was renamed."""
 
     from_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact previous path in base64, if it is not valid UTF-8."""
 
     path: str
-    """To what, below the directory; empty for the directory itself."""
+    """Path relative to the directory; empty for the directory itself."""
 
     path_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact path in base64, if it is not valid UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchFrameChange:
-    """Something happened."""
+    """A change."""
 
     change: WatchEvent
-    """Something happened."""
+    """A change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchFrameEnd:
-    """Nothing follows: the directory is gone."""
+    """The directory was removed. No events follow."""
 
     end: WatchEnd
-    """Nothing follows: the directory is gone."""
+    """The directory was removed. No events follow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchFrameError:
-    """Nothing follows: it failed."""
+    """The watch failed. No events follow."""
 
     error: ErrorBody
-    """Nothing follows: it failed."""
+    """The watch failed. No events follow."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -2306,55 +2306,55 @@ class WatchInfo:
     """A watch."""
 
     created_at: Timestamp
-    """When it began."""
+    """When it was created."""
 
     cursor: int
-    """The cursor of the next event."""
+    """Cursor of the next event."""
 
     ended: bool
-    """Nothing follows: the directory is gone, or the watch failed."""
+    """Whether the watch has ended: the directory was removed, or the watch failed."""
 
     error: ErrorBody | None = None
     """Why it failed."""
 
     id: WatchId
-    """Its id."""
+    """Id of the watch."""
 
     path: str
-    """The directory."""
+    """Path of the directory."""
 
     path_base64: str | None = None
-    """The same exactly, if it is no UTF-8."""
+    """Exact path in base64, if it is not valid UTF-8."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchList:
-    """Watches."""
+    """A list of watches."""
 
     watches: list[WatchInfo]
-    """Oldest first."""
+    """Watches, oldest first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WatchPage:
-    """What happened since a cursor."""
+    """A page of events."""
 
     ended: bool
-    """Nothing follows."""
+    """Whether the watch has ended: no events follow."""
 
     error: ErrorBody | None = None
     """Why it failed."""
 
     events: list[WatchEvent]
-    """In order."""
+    """The events, in order."""
 
     next_cursor: int
-    """Where to go on."""
+    """Cursor of the next page."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowSize:
-    """How large a window is, in characters. Neither side is 0 or beyond its cap."""
+    """Size of a window, in characters. Both sides are at least 1 and within their maximum."""
 
     cols: int
 
@@ -2363,35 +2363,35 @@ class WindowSize:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WriteReceipt:
-    """A file was written."""
+    """Result of a write."""
 
     atomic: bool
-    """It was replaced in one step. If not, it was changed where it is: its directory may not be written, its owner
-    not be given, or something was added to its end."""
+    """Whether the file was replaced atomically. Otherwise it was changed in place, because its directory is not
+    writable, its owner cannot be preserved, or the write appended to it."""
 
     created: bool
-    """It was not there before."""
+    """Whether the file is new."""
 
     file: FileInfo
-    """As it is now."""
+    """The file after the write."""
 
 AttachCommand = Union[Literal["close"], AttachCommandStdin, AttachCommandSignal]
-"""What a client sends to a process."""
+"""A frame from the client to a process."""
 
 AttachEvent = Union[AttachEventOutput, AttachEventGap, AttachEventEnd, AttachEventWritten, AttachEventSignalled, AttachEventError]
-"""What a process's client is told."""
+"""A frame from a process to the client."""
 
 FileListLine = Union[FileListLineEntry, FileListLineEnd, FileListLineError]
-"""One line of a list that is streamed."""
+"""One line of a streamed list."""
 
 SearchLine = Union[SearchLineMatch, SearchLineFile, SearchLineBinary, SearchLineEnd, SearchLineError]
-"""One line of a search that is streamed."""
+"""One line of a streamed search."""
 
 TerminalCommand = Union[TerminalCommandResize, TerminalCommandSignal]
-"""What a terminal's client sends in text frames."""
+"""A text frame from the client to a terminal."""
 
 TerminalFrame = Union[TerminalFrameReady, TerminalFrameResize, TerminalFrameTruncated, TerminalFrameExit, TerminalFrameError]
-"""What a terminal's client is told in text frames."""
+"""A text frame from a terminal to the client."""
 
 WatchFrame = Union[WatchFrameChange, WatchFrameEnd, WatchFrameError]
-"""What a watch's client is told over a WebSocket, a text frame each."""
+"""A WebSocket text frame from a watch."""

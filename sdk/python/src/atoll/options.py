@@ -121,46 +121,46 @@ __all__ = [
 ]
 
 Background = Literal["keep", "kill"]
-"""What happens to what a command leaves behind."""
+"""What happens to processes that a command leaves in the background."""
 
 EgressProtocol = Literal["http", "tls", "tcp"]
-"""What is spoken on a connection."""
+"""Protocol of a connection."""
 
 Encoding = Literal["utf8", "base64"]
-"""How bytes are put into JSON."""
+"""Encoding of bytes in JSON."""
 
 Isolation = Literal["namespaces", "none"]
-"""How strongly commands are walled off."""
+"""Isolation of a sandbox."""
 
 OnDisconnect = Literal["keep", "kill"]
-"""What happens to a command whose caller goes away before its end."""
+"""What happens to a command whose client disconnects before it ends."""
 
 ProcessId = str
-"""Names a command within its sandbox."""
+"""Id of a command within its sandbox."""
 
 RestartFrom = Literal["snapshot", "nothing"]
-"""What a dead session is started from."""
+"""What a dead session is restarted from."""
 
 RuleSet = Literal["pypi", "npm", "crates", "debian", "github"]
-"""Names that belong together, to start from."""
+"""Predefined sets of names."""
 
 SandboxName = str
-"""Names a sandbox; also its host name, and part of preview URLs, hence a DNS label."""
+"""Name of a sandbox. It is also the sandbox's host name and part of preview URLs, so it is a DNS label."""
 
 SearchBinary = Literal["skip", "report", "text"]
-"""What to do with files that hold a NUL byte."""
+"""How to search files that contain NUL bytes."""
 
 SearchCase = Literal["sensitive", "insensitive", "smart"]
-"""Whether capital letters matter."""
+"""Whether case matters."""
 
 SearchDetail = Literal["lines", "files", "counts"]
-"""How much is told of a file."""
+"""How much detail to return for each file."""
 
 SearchSyntax = Literal["regex", "multiline", "multiline_dot_all", "fixed"]
-"""How the text of a pattern is read."""
+"""How a pattern is interpreted."""
 
 SessionId = str
-"""Names a session within its sandbox."""
+"""Id of a session within its sandbox."""
 
 SessionRequestOptionsItem = Literal[
     "allexport",
@@ -192,29 +192,29 @@ Signal = str
 """A signal, 1 to 64."""
 
 SignalScope = Literal["main", "tree"]
-"""Whom a signal is for."""
+"""Which processes receive a signal."""
 
 StdinMode = Literal["closed", "pipe"]
-"""Where a process's standard input comes from."""
+"""Source of a process's standard input."""
 
 TerminalId = str
-"""Names a terminal within its sandbox."""
+"""Id of a terminal within its sandbox."""
 
 Verb = Literal["read", "exec", "admin"]
-"""What may be done."""
+"""A permission."""
 
 Visibility = Literal["public", "private"]
-"""Who may see a preview."""
+"""Who may open a preview."""
 
 WatchId = str
-"""Names a watch within its sandbox."""
+"""Id of a watch within its sandbox."""
 
 
 class AttachCommandStdin(TypedDict):
-    """Write to its standard input. Answered by `written`."""
+    """Write to standard input. Answered by `written`."""
 
     stdin: StdinPiece
-    """Write to its standard input. Answered by `written`."""
+    """Write to standard input. Answered by `written`."""
 
 
 class AttachCommandSignal(TypedDict):
@@ -225,282 +225,284 @@ class AttachCommandSignal(TypedDict):
 
 
 class CopyOptions(TypedDict, total=False):
-    """Rename, move or copy."""
+    """Renames, moves or copies a file or directory."""
 
     parents: bool
-    """Make the directories above the new name that are missing."""
+    """Create missing parent directories of the destination."""
 
     recursive: bool
-    """Directories with all that is in them; for a copy only."""
+    """Copy directories with their content; for copies only."""
 
     replace: bool
-    """Replace what is there; a copy merges directories."""
+    """Replace the destination if it exists; a copy merges directories."""
 
     user: str | None
-    """The user to do it as."""
+    """User to do it as."""
 
 
 class CreateSandbox(TypedDict, total=False):
-    """Get or create a sandbox. What is left out takes its default if the sandbox is made, and may be anything if it
-    exists."""
+    """Gets or creates a sandbox. Omitted options take their defaults in a new sandbox, and match any value of an
+    existing one."""
 
     env: Mapping[str, str] | None
-    """Variables of every command."""
+    """Environment variables of every command."""
 
     isolation: Isolation | None
-    """How strongly it is walled off."""
+    """Isolation of the sandbox."""
 
     keep_alive: bool | None
-    """Never stop it for want of use, whatever `sleep_after_ms` says."""
+    """Never stop the sandbox for lack of use, regardless of `sleep_after_ms`."""
 
     labels: Mapping[str, str] | None
-    """For finding it again."""
+    """Labels to find it by."""
 
     limits: SandboxLimits | None
-    """What it may use."""
+    """Resource limits."""
 
     name: SandboxName | None
-    """Its name; made up if not given."""
+    """Name of the sandbox; generated if not given."""
 
     network: NetworkPolicy | None
-    """What it may reach at first; nothing if not given."""
+    """Initial egress policy; no network access if not given."""
 
     sleep_after_ms: int | None
-    """Stop it when nobody used it for so long. 0: never."""
+    """Stop the sandbox after this time without use. 0 means never."""
 
 
 class _CreateToken(TypedDict):
-    """Make a token."""
+    """Creates a token."""
 
     scopes: Sequence[Scope]
-    """What it allows."""
+    """Scopes of the token."""
 
 class CreateToken(_CreateToken, total=False):
-    """Make a token."""
+    """Creates a token."""
 
     expires_in_ms: int | None
-    """For how long it is good, if not for ever."""
+    """How long the token is valid; without it, it does not expire."""
 
     name: str
-    """What it is for, for people."""
+    """Display name."""
 
 
 class _EditRequest(TypedDict):
-    """Replace exact texts in a file: all of them, one after the other, or none."""
+    """Replaces exact texts in a file: all of them, in order, or none."""
 
     edits: Sequence[EditText]
-    """The replacements."""
+    """The replacements, applied in order."""
 
 class EditRequest(_EditRequest, total=False):
-    """Replace exact texts in a file: all of them, one after the other, or none."""
+    """Replaces exact texts in a file: all of them, in order, or none."""
 
     encoding: Encoding
-    """How the texts are put into JSON."""
+    """Encoding of the texts."""
 
     if_match: str | None
-    """Only if the file is in the state with this tag."""
+    """Edit only if the file has this etag."""
 
     path: str | None
-    """The file."""
+    """Path of the file."""
 
     path_base64: str | None
-    """The same exactly."""
+    """Exact path in base64."""
 
     user: str | None
-    """The user to edit as."""
+    """User to edit as."""
 
 
 class _EditText(TypedDict):
-    """One replacement."""
+    """One text replacement."""
 
     new: str
-    """What takes its place."""
+    """Replacement text."""
 
     old: str
-    """The text that is there."""
+    """Text to replace, matched exactly."""
 
 class EditText(_EditText, total=False):
-    """One replacement."""
+    """One text replacement."""
 
     all: bool
-    """It may be there any number of times, at least once. Each is replaced."""
+    """Replace every occurrence; at least one must be in the file."""
 
     count: int | None
-    """How often it must be there: once, if not given. Each is replaced."""
+    """Number of occurrences that must be in the file (default 1). All of them are replaced."""
 
 
 class EgressRule(TypedDict, total=False):
-    """Something that may be reached. Exactly one of `set`, `domain` and `cidr` is given."""
+    """A destination that the sandbox may reach. Exactly one of `set`, `domain` and `cidr` is required."""
 
     cidr: str | None
-    """An address or a block of them. It is also what opens private addresses, for names too."""
+    """An address or a block of addresses. Only such a rule allows private addresses, also for names."""
 
     domain: str | None
-    """A name, or `*.` and a name for every name below it. Of names with other letters, the `xn--` form."""
+    """A name, or `*.` and a name for all its subdomains. Use the `xn--` form for internationalized names."""
 
     inspect: bool
-    """TLS ends at Atoll, so that each request is seen to be for this name, and begins there anew."""
+    """Terminate TLS in Atoll, so that Atoll can check that each request is for this name."""
 
     ports: Sequence[str] | None
-    """Ports (`443`) and ranges of them (`8000-8999`). A domain without any means 80 and 443; a block must name them."""
+    """Ports (`443`) and port ranges (`8000-8999`). The default for a domain is 80 and 443; a block requires them."""
 
     protocols: Sequence[EgressProtocol] | None
-    """What may be spoken. A domain without any means `http` and `tls`, a block means `tcp`."""
+    """Protocols to allow. The default for a domain is `http` and `tls`, for a block `tcp`."""
 
     set: RuleSet | None
-    """A set of names that belong together."""
+    """A predefined set of names."""
 
 
 class ExecOptions(TypedDict, total=False):
-    """Asks for one command, run to its end. Exactly one of `command` and `argv` is given."""
+    """Runs one command to completion. Exactly one of `command` and `argv` is required."""
 
     answer_bytes: int | None
-    """Bytes of each output that the answer may hold (1 MiB)."""
+    """Maximum number of bytes of each output in the response (default 1 MiB)."""
 
     background: Background
-    """What happens to what it leaves behind."""
+    """What happens to processes that it leaves in the background."""
 
     cwd: str | None
-    """Working directory; relative ones are below the default."""
+    """Working directory; relative paths are below the default."""
 
     env: Mapping[str, str | None]
     """Changes to the default environment; `null` unsets."""
 
     grace_ms: int | None
-    """How long a tree that was told to end may take before it is killed (2000)."""
+    """Time between SIGTERM and SIGKILL when the process tree is killed (default 2000)."""
 
     id: ProcessId | None
-    """Its id, so that asking again finds it; made up if not given."""
+    """Id of the command, which makes retries safe; generated if not given."""
 
     idle_timeout_ms: int | None
-    """Ends the whole tree after so long without output."""
+    """Limit of time without output, after which the whole process tree is killed."""
 
     labels: Mapping[str, str]
-    """For finding it again."""
+    """Labels to find it by."""
 
     max_output_bytes: int | None
-    """Ends the whole tree when it has printed more than so much."""
+    """Output limit, above which the whole process tree is killed."""
 
     memory_bytes: int | None
-    """Memory that this command may use, within the sandbox's own limit."""
+    """Memory limit of this command, within the sandbox's own limit."""
 
     network: Sequence[EgressRule] | None
-    """What it may reach, within what the sandbox may; all of that if not given."""
+    """Egress rules of this command, within those of the sandbox; the sandbox's rules if not given."""
 
     on_disconnect: OnDisconnect
-    """What happens if the caller goes away."""
+    """What happens if the client disconnects."""
 
     timeout_ms: int | None
-    """Ends the whole tree after so long."""
+    """Time limit, after which the whole process tree is killed."""
 
     user: str | None
-    """User inside: a name, a number, or either with `:group`."""
+    """User inside the sandbox: a name or an id, optionally with `:group`."""
 
 
 class ExecRequest(TypedDict, total=False):
-    """Asks for one command, run to its end. Exactly one of `command` and `argv` is given."""
+    """Runs one command to completion. Exactly one of `command` and `argv` is required."""
 
     answer_bytes: int | None
-    """Bytes of each output that the answer may hold (1 MiB)."""
+    """Maximum number of bytes of each output in the response (default 1 MiB)."""
 
     argv: Sequence[str] | None
-    """A program and its arguments; no shell."""
+    """Program and arguments, run without a shell."""
 
     background: Background
-    """What happens to what it leaves behind."""
+    """What happens to processes that it leaves in the background."""
 
     command: str | None
-    """A shell string, run by bash, or by sh where there is no bash."""
+    """Shell command line, run by bash, or by sh if there is no bash."""
 
     cwd: str | None
-    """Working directory; relative ones are below the default."""
+    """Working directory; relative paths are below the default."""
 
     encoding: Encoding
-    """How output is put into the answer."""
+    """Encoding of the output in the response."""
 
     env: Mapping[str, str | None]
     """Changes to the default environment; `null` unsets."""
 
     grace_ms: int | None
-    """How long a tree that was told to end may take before it is killed (2000)."""
+    """Time between SIGTERM and SIGKILL when the process tree is killed (default 2000)."""
 
     id: ProcessId | None
-    """Its id, so that asking again finds it; made up if not given."""
+    """Id of the command, which makes retries safe; generated if not given."""
 
     idle_timeout_ms: int | None
-    """Ends the whole tree after so long without output."""
+    """Limit of time without output, after which the whole process tree is killed."""
 
     labels: Mapping[str, str]
-    """For finding it again."""
+    """Labels to find it by."""
 
     max_output_bytes: int | None
-    """Ends the whole tree when it has printed more than so much."""
+    """Output limit, above which the whole process tree is killed."""
 
     memory_bytes: int | None
-    """Memory that this command may use, within the sandbox's own limit."""
+    """Memory limit of this command, within the sandbox's own limit."""
 
     network: Sequence[EgressRule] | None
-    """What it may reach, within what the sandbox may; all of that if not given."""
+    """Egress rules of this command, within those of the sandbox; the sandbox's rules if not given."""
 
     on_disconnect: OnDisconnect
-    """What happens if the caller goes away."""
+    """What happens if the client disconnects."""
 
     stdin: str | None
-    """Standard input as text. Without this and `stdin_base64` it is closed."""
+    """Standard input as text. Closed if neither this nor `stdin_base64` is given."""
 
     stdin_base64: str | None
-    """Standard input, exact."""
+    """Standard input in base64."""
 
     timeout_ms: int | None
-    """Ends the whole tree after so long."""
+    """Time limit, after which the whole process tree is killed."""
 
     user: str | None
-    """User inside: a name, a number, or either with `:group`."""
+    """User inside the sandbox: a name or an id, optionally with `:group`."""
 
 
 class ExposeOptions(TypedDict, total=False):
-    """Expose a port. What is left out stays as it is, or takes its default if the port is not exposed yet."""
+    """Exposes a port. Omitted options stay as they are, or take their defaults if the port is not exposed yet."""
 
     keep_prefix: bool | None
-    """Whether the program inside gets paths of the path form whole, `/preview/…` included (no)."""
+    """Whether the program inside receives the full path of a path URL, including `/preview/…` (default false)."""
 
     name: str | None
-    """What it is, for people."""
+    """Display name."""
 
     token: str | None
-    """The secret part of its URL: 1 to 32 of `a-z`, `0-9` and `_`. Made up if not given; short ones can be guessed."""
+    """Secret part of the URL: 1 to 32 characters of `a-z`, `0-9` and `_`. Generated if not given; short ones can be
+    guessed."""
 
     visibility: Visibility | None
-    """Who may see it (`public`)."""
+    """Who may open the preview (default `public`)."""
 
     wake: bool | None
-    """Whether a request starts a sandbox that sleeps (no)."""
+    """Whether a request wakes a stopped sandbox (default false)."""
 
 
 class ExposePort(TypedDict, total=False):
-    """Expose a port. What is left out stays as it is, or takes its default if the port is not exposed yet."""
+    """Exposes a port. Omitted options stay as they are, or take their defaults if the port is not exposed yet."""
 
     keep_prefix: bool | None
-    """Whether the program inside gets paths of the path form whole, `/preview/…` included (no)."""
+    """Whether the program inside receives the full path of a path URL, including `/preview/…` (default false)."""
 
     name: str | None
-    """What it is, for people."""
+    """Display name."""
 
     token: str | None
-    """The secret part of its URL: 1 to 32 of `a-z`, `0-9` and `_`. Made up if not given; short ones can be guessed."""
+    """Secret part of the URL: 1 to 32 characters of `a-z`, `0-9` and `_`. Generated if not given; short ones can be
+    guessed."""
 
     visibility: Visibility | None
-    """Who may see it (`public`)."""
+    """Who may open the preview (default `public`)."""
 
     wake: bool | None
-    """Whether a request starts a sandbox that sleeps (no)."""
+    """Whether a request wakes a stopped sandbox (default false)."""
 
 
 class ForkRequest(TypedDict, total=False):
-    """Asks for a new session that holds what another one does."""
+    """Creates a copy of a session, with the state of its shell."""
 
     id: SessionId | None
-    """The id of the new one; made up if not given."""
+    """Id of the new session; generated if not given."""
 
 
 FromToRequest = TypedDict(
@@ -517,53 +519,53 @@ FromToRequest = TypedDict(
     },
     total=False,
 )
-"""Rename, move or copy."""
+"""Renames, moves or copies a file or directory."""
 
 
 class GitAuthor(TypedDict):
-    """Who wrote a commit."""
+    """Author of a commit."""
 
     email: str
-    """An address."""
+    """Email address."""
 
     name: str
-    """A name."""
+    """Name."""
 
 
 class GitBranchesOptions(TypedDict, total=False):
-    """Whose branches."""
+    """Lists branches."""
 
     remotes: bool
-    """Those of remotes, too."""
+    """Include remote-tracking branches."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class _GitBranchesRequest(TypedDict):
-    """Whose branches."""
+    """Lists branches."""
 
     path: str
-    """The repository, or a directory in it; relative to `/workspace`."""
+    """Path of the repository, or of a directory in it; relative to `/workspace`."""
 
 class GitBranchesRequest(_GitBranchesRequest, total=False):
-    """Whose branches."""
+    """Lists branches."""
 
     remotes: bool
-    """Those of remotes, too."""
+    """Include remote-tracking branches."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class GitCheckoutOptions(TypedDict, total=False):
-    """What to check out."""
+    """Checks out a branch, tag or commit."""
 
     create: bool
-    """Make the branch."""
+    """Create the branch."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 GitCheckoutRequest = TypedDict(
@@ -577,139 +579,140 @@ GitCheckoutRequest = TypedDict(
     },
     total=False,
 )
-"""What to check out."""
+"""Checks out a branch, tag or commit."""
 
 
 class GitCloneOptions(TypedDict, total=False):
-    """A repository to be fetched."""
+    """Clones a repository."""
 
     branch: str | None
-    """The branch or tag to check out; else the remote's own."""
+    """Branch or tag to check out; the remote's default branch if not given."""
 
     credentials: GitCredentials | None
-    """For the remote, if it asks."""
+    """Credentials for the remote, if it requires them."""
 
     depth: int | None
-    """Only so many commits back."""
+    """Number of commits of history to fetch; all if not given."""
 
     path: str | None
-    """The directory that it becomes; else named like the repository, below `/workspace`."""
+    """Directory to clone into; by default named after the repository, below `/workspace`."""
 
     timeout_ms: int | None
-    """Ends it after so long (ten minutes)."""
+    """Time limit (default ten minutes)."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class _GitCloneRequest(TypedDict):
-    """A repository to be fetched."""
+    """Clones a repository."""
 
     url: str
-    """Where it is: `https://…`, `http://…`, `file://…` or an absolute path inside."""
+    """URL of the repository: `https://…`, `http://…`, `file://…` or an absolute path inside the sandbox."""
 
 class GitCloneRequest(_GitCloneRequest, total=False):
-    """A repository to be fetched."""
+    """Clones a repository."""
 
     branch: str | None
-    """The branch or tag to check out; else the remote's own."""
+    """Branch or tag to check out; the remote's default branch if not given."""
 
     credentials: GitCredentials | None
-    """For the remote, if it asks."""
+    """Credentials for the remote, if it requires them."""
 
     depth: int | None
-    """Only so many commits back."""
+    """Number of commits of history to fetch; all if not given."""
 
     path: str | None
-    """The directory that it becomes; else named like the repository, below `/workspace`."""
+    """Directory to clone into; by default named after the repository, below `/workspace`."""
 
     timeout_ms: int | None
-    """Ends it after so long (ten minutes)."""
+    """Time limit (default ten minutes)."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class GitCommitOptions(TypedDict, total=False):
-    """A commit to be made."""
+    """Creates a commit."""
 
     all: bool
-    """With every change, new files included."""
+    """Include every change, and new files."""
 
     allow_empty: bool
-    """Even if nothing is different."""
+    """Create the commit even if it changes nothing."""
 
     author: GitAuthor | None
-    """Who made it; else as the repository is configured."""
+    """Author and committer; from the repository's configuration if not given."""
 
     paths: Sequence[str]
-    """With the changes to these paths."""
+    """Include the changes to these paths."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class _GitCommitRequest(TypedDict):
-    """A commit to be made."""
+    """Creates a commit."""
 
     message: str
-    """What it does."""
+    """Commit message."""
 
     path: str
-    """The repository, or a directory in it; relative to `/workspace`."""
+    """Path of the repository, or of a directory in it; relative to `/workspace`."""
 
 class GitCommitRequest(_GitCommitRequest, total=False):
-    """A commit to be made."""
+    """Creates a commit."""
 
     all: bool
-    """With every change, new files included."""
+    """Include every change, and new files."""
 
     allow_empty: bool
-    """Even if nothing is different."""
+    """Create the commit even if it changes nothing."""
 
     author: GitAuthor | None
-    """Who made it; else as the repository is configured."""
+    """Author and committer; from the repository's configuration if not given."""
 
     paths: Sequence[str]
-    """With the changes to these paths."""
+    """Include the changes to these paths."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class _GitCredentials(TypedDict):
-    """Who one is to a remote. Never printed, never kept."""
+    """Credentials for a remote. Never logged, never stored."""
 
     password: str
-    """The password, or a token that stands for it."""
+    """Password or access token."""
 
     username: str
-    """The name."""
+    """User name."""
 
 class GitCredentials(_GitCredentials, total=False):
-    """Who one is to a remote. Never printed, never kept."""
+    """Credentials for a remote. Never logged, never stored."""
 
     server: str | None
-    """The only server that gets them: `https://host` or `https://host:port`. A clone's own if not given."""
+    """The only server that receives them: `https://host` or `https://host:port`. For a clone, the server of its URL
+    by default."""
 
 
 class GitDiffOptions(TypedDict, total=False):
-    """What to compare."""
+    """Requests a diff."""
 
     context: int | None
-    """So many lines around each change (3)."""
+    """Number of context lines around each change (default 3)."""
 
     paths: Sequence[str]
-    """Only these paths."""
+    """Limit the diff to these paths."""
 
     staged: bool
-    """The next commit with the last; else the files with the next commit."""
+    """Compare the index with the last commit, instead of the working tree with the index."""
 
     to: str | None
     """The other commit."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 GitDiffRequest = TypedDict(
@@ -725,20 +728,20 @@ GitDiffRequest = TypedDict(
     },
     total=False,
 )
-"""What to compare."""
+"""Requests a diff."""
 
 
 class GitLogOptions(TypedDict, total=False):
-    """Which commits."""
+    """Lists commits."""
 
     limit: int | None
-    """So many at most (50, at most 1000)."""
+    """Maximum number of commits (default 50, at most 1000)."""
 
     paths: Sequence[str]
-    """Only those that changed these paths."""
+    """Only commits that changed these paths."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 GitLogRequest = TypedDict(
@@ -752,405 +755,404 @@ GitLogRequest = TypedDict(
     },
     total=False,
 )
-"""Which commits."""
+"""Lists commits."""
 
 
 class GitPullOptions(TypedDict, total=False):
-    """What to fetch into a repository."""
+    """Pulls from a remote."""
 
     branch: str | None
-    """Which branch; else the one that is followed."""
+    """Branch to pull; the upstream branch if not given."""
 
     credentials: GitCredentials | None
-    """For the remote, if it asks."""
+    """Credentials for the remote, if it requires them."""
 
     remote: str | None
-    """From where (`origin`)."""
+    """Remote to pull from (default `origin`)."""
 
     timeout_ms: int | None
-    """Ends it after so long (ten minutes)."""
+    """Time limit (default ten minutes)."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class _GitPullRequest(TypedDict):
-    """What to fetch into a repository."""
+    """Pulls from a remote."""
 
     path: str
-    """The repository, or a directory in it; relative to `/workspace`."""
+    """Path of the repository, or of a directory in it; relative to `/workspace`."""
 
 class GitPullRequest(_GitPullRequest, total=False):
-    """What to fetch into a repository."""
+    """Pulls from a remote."""
 
     branch: str | None
-    """Which branch; else the one that is followed."""
+    """Branch to pull; the upstream branch if not given."""
 
     credentials: GitCredentials | None
-    """For the remote, if it asks."""
+    """Credentials for the remote, if it requires them."""
 
     remote: str | None
-    """From where (`origin`)."""
+    """Remote to pull from (default `origin`)."""
 
     timeout_ms: int | None
-    """Ends it after so long (ten minutes)."""
+    """Time limit (default ten minutes)."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class GitPushOptions(TypedDict, total=False):
-    """What to send."""
+    """Pushes to a remote."""
 
     branch: str | None
-    """Which branch; else the one that is checked out."""
+    """Branch to push; the current branch if not given."""
 
     credentials: GitCredentials | None
-    """For the remote, if it asks."""
+    """Credentials for the remote, if it requires them."""
 
     force: bool
-    """Even if it replaces commits there, unless somebody else added some."""
+    """Replace commits on the remote, unless another client has pushed in the meantime."""
 
     remote: str | None
-    """To where (`origin`)."""
+    """Remote to push to (default `origin`)."""
 
     set_upstream: bool
-    """Follow it from now on."""
+    """Set the remote branch as upstream."""
 
     timeout_ms: int | None
-    """Ends it after so long (ten minutes)."""
+    """Time limit (default ten minutes)."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class _GitPushRequest(TypedDict):
-    """What to send."""
+    """Pushes to a remote."""
 
     path: str
-    """The repository, or a directory in it; relative to `/workspace`."""
+    """Path of the repository, or of a directory in it; relative to `/workspace`."""
 
 class GitPushRequest(_GitPushRequest, total=False):
-    """What to send."""
+    """Pushes to a remote."""
 
     branch: str | None
-    """Which branch; else the one that is checked out."""
+    """Branch to push; the current branch if not given."""
 
     credentials: GitCredentials | None
-    """For the remote, if it asks."""
+    """Credentials for the remote, if it requires them."""
 
     force: bool
-    """Even if it replaces commits there, unless somebody else added some."""
+    """Replace commits on the remote, unless another client has pushed in the meantime."""
 
     remote: str | None
-    """To where (`origin`)."""
+    """Remote to push to (default `origin`)."""
 
     set_upstream: bool
-    """Follow it from now on."""
+    """Set the remote branch as upstream."""
 
     timeout_ms: int | None
-    """Ends it after so long (ten minutes)."""
+    """Time limit (default ten minutes)."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class GitStatusOptions(TypedDict, total=False):
-    """A repository to be looked at."""
+    """Requests the status of a repository."""
 
     ignored: bool
-    """What is ignored, too."""
+    """Include ignored files."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class _GitStatusRequest(TypedDict):
-    """A repository to be looked at."""
+    """Requests the status of a repository."""
 
     path: str
-    """The repository, or a directory in it; relative to `/workspace`."""
+    """Path of the repository, or of a directory in it; relative to `/workspace`."""
 
 class GitStatusRequest(_GitStatusRequest, total=False):
-    """A repository to be looked at."""
+    """Requests the status of a repository."""
 
     ignored: bool
-    """What is ignored, too."""
+    """Include ignored files."""
 
     user: str | None
-    """The user to be."""
+    """User to run git as."""
 
 
 class GlobOptions(TypedDict, total=False):
-    """Find names below a directory."""
+    """Finds files below a directory by name."""
 
     depth: int | None
-    """How many levels; all if not given."""
+    """Maximum depth; unlimited if not given."""
 
     exclude: Sequence[str]
-    """Globs of what is left out."""
+    """Globs of files to leave out."""
 
     hidden: bool
-    """Names that begin with a dot, too."""
+    """Include hidden files: names that begin with a dot."""
 
     ignored: bool
-    """What `.gitignore` and `.ignore` name, too."""
+    """Include files that `.gitignore` and `.ignore` exclude."""
 
     max_matches: int | None
-    """Names in all (10000)."""
+    """Maximum number of results (default 10000)."""
 
     timeout_ms: int | None
-    """How long it may take (60 s)."""
+    """Time limit (default 60 s)."""
 
     user: str | None
-    """The user to look as."""
+    """User to search as."""
 
 
 class _GlobRequest(TypedDict):
-    """Find names below a directory."""
+    """Finds files below a directory by name."""
 
     patterns: Sequence[str]
-    """Patterns over the path below the directory: `*` and `?` stay within a name, `**` does not."""
+    """Globs for the path below the directory: `*` and `?` match within a name, `**` across directories."""
 
 class GlobRequest(_GlobRequest, total=False):
-    """Find names below a directory."""
+    """Finds files below a directory by name."""
 
     depth: int | None
-    """How many levels; all if not given."""
+    """Maximum depth; unlimited if not given."""
 
     exclude: Sequence[str]
-    """Globs of what is left out."""
+    """Globs of files to leave out."""
 
     hidden: bool
-    """Names that begin with a dot, too."""
+    """Include hidden files: names that begin with a dot."""
 
     ignored: bool
-    """What `.gitignore` and `.ignore` name, too."""
+    """Include files that `.gitignore` and `.ignore` exclude."""
 
     max_matches: int | None
-    """Names in all (10000)."""
+    """Maximum number of results (default 10000)."""
 
     path: str | None
-    """The directory."""
+    """Directory to search."""
 
     path_base64: str | None
-    """The same exactly."""
+    """Exact path in base64."""
 
     timeout_ms: int | None
-    """How long it may take (60 s)."""
+    """Time limit (default 60 s)."""
 
     user: str | None
-    """The user to look as."""
+    """User to search as."""
 
 
 class _HttpCondition(TypedDict):
-    """An HTTP request that must be answered."""
+    """An HTTP request that must succeed."""
 
     path: str
-    """Path to get."""
+    """Path to request with GET."""
 
 class HttpCondition(_HttpCondition, total=False):
-    """An HTTP request that must be answered."""
+    """An HTTP request that must succeed."""
 
     status: int | None
-    """The status that it must have; without it any from 200 to 399."""
+    """Required status; any from 200 to 399 if not given."""
 
 
 class KillAllRequest(TypedDict, total=False):
-    """Asks to end every process, or all that have these labels."""
+    """Kills every process, or those with matching labels."""
 
     grace_ms: int | None
-    """How long they may take before they are killed (2000)."""
+    """Time between SIGTERM and SIGKILL (default 2000)."""
 
     labels: Mapping[str, str]
-    """Only those that have all of these."""
+    """Kill only processes that have all of these labels."""
 
 
 class KillRequest(TypedDict, total=False):
-    """Asks to end a whole tree: TERM, then KILL."""
+    """Kills a whole process tree: SIGTERM, then SIGKILL."""
 
     grace_ms: int | None
-    """How long it may take before it is killed; without it as the command was started with."""
+    """Time between SIGTERM and SIGKILL; the command's own `grace_ms` if not given."""
 
 
 class LinkRequest(TypedDict, total=False):
-    """Sign a link to a private preview."""
+    """Requests a signed link to a private preview."""
 
     expires_in_ms: int | None
-    """For how long it is good, and what it lets in (an hour; at most 30 days)."""
+    """How long the link, and access through it, is valid (default one hour, at most 30 days)."""
 
 
 class LogCondition(TypedDict, total=False):
-    """What to look for in the output. Exactly one of `text` and `regex` is given."""
+    """Text to look for in the output. Exactly one of `text` and `regex` is required."""
 
     regex: str | None
-    """A line that this regular expression matches."""
+    """Regular expression that a line must match."""
 
     since: int | None
-    """From this position of the log on (0): what was printed before the wait counts too."""
+    """Position in the log to search from (default 0). Earlier output counts, too."""
 
     text: str | None
-    """This text, anywhere."""
+    """Text to find anywhere in the output."""
 
 
 class MakeDirectoryOptions(TypedDict, total=False):
-    """Make a directory."""
+    """Creates a directory."""
 
     mode: str | None
-    """Its permission bits, in octal; else 0755."""
+    """Permission bits in octal (default 0755)."""
 
     parents: bool
-    """Those above it too; and it is no error that it is there."""
+    """Create missing parent directories, too, and do not fail if the directory exists."""
 
     user: str | None
-    """The user to do it as."""
+    """User to create it as."""
 
 
 class MakeDirectoryRequest(TypedDict, total=False):
-    """Make a directory."""
+    """Creates a directory."""
 
     mode: str | None
-    """Its permission bits, in octal; else 0755."""
+    """Permission bits in octal (default 0755)."""
 
     parents: bool
-    """Those above it too; and it is no error that it is there."""
+    """Create missing parent directories, too, and do not fail if the directory exists."""
 
     path: str | None
-    """The directory."""
+    """Path of the directory."""
 
     path_base64: str | None
-    """The same exactly."""
+    """Exact path in base64."""
 
     user: str | None
-    """The user to do it as."""
+    """User to create it as."""
 
 
 class ModeOptions(TypedDict, total=False):
-    """Set permission bits."""
+    """Sets permission bits."""
 
     recursive: bool
-    """Of all that is in it, too."""
+    """Apply to everything in the directory, too."""
 
     user: str | None
-    """The user to do it as."""
+    """User to do it as."""
 
 
 class _ModeRequest(TypedDict):
-    """Set permission bits."""
+    """Sets permission bits."""
 
     mode: str
-    """In octal: `0755`."""
+    """Permission bits in octal: `0755`."""
 
 class ModeRequest(_ModeRequest, total=False):
-    """Set permission bits."""
+    """Sets permission bits."""
 
     path: str | None
-    """What."""
+    """Path of the file."""
 
     path_base64: str | None
-    """The same exactly."""
+    """Exact path in base64."""
 
     recursive: bool
-    """Of all that is in it, too."""
+    """Apply to everything in the directory, too."""
 
     user: str | None
-    """The user to do it as."""
+    """User to do it as."""
 
 
 class NetworkPolicy(TypedDict, total=False):
-    """What a sandbox may reach. Nothing else is reachable, and a list that is empty allows nothing."""
+    """Egress policy: what a sandbox may reach. Everything else is denied, so an empty list denies everything."""
 
     allow: Sequence[EgressRule]
-    """What is allowed."""
+    """The rules that allow access."""
 
     hosts: Mapping[str, Sequence[str]]
-    """Addresses of names that are not asked of anybody. They are subject to the rules like any other address."""
+    """Fixed addresses of names, which are not looked up. The rules apply to them as to any other address."""
 
     resolver: str | None
-    """The name server to ask, `ADDRESS:PORT`; that of the machine if not given."""
+    """Name server to use, `ADDRESS:PORT`; the host's if not given."""
 
     trust: str | None
-    """Certificates (PEM) that servers are believed by, beside those that the machine believes, where TLS ends at
-    Atoll."""
+    """CA certificates (PEM) to trust for inspected TLS, besides those that the host trusts."""
 
 
 class PatchSandbox(TypedDict, total=False):
-    """Change what can be changed while it lives. What is left out stays."""
+    """Changes options of an existing sandbox. Omitted options stay as they are."""
 
     keep_alive: bool | None
-    """Never stop it for want of use."""
+    """Never stop the sandbox for lack of use."""
 
     labels: Mapping[str, str | None]
     """Labels to set; `null` removes one."""
 
     sleep_after_ms: int | None
-    """Stop it when nobody used it for so long. 0: never."""
+    """Stop the sandbox after this time without use. 0 means never."""
 
 
 class _PortCondition(TypedDict):
-    """When a port counts as open."""
+    """A port that must accept connections."""
 
     port: int
-    """Its number."""
+    """Port number."""
 
 class PortCondition(_PortCondition, total=False):
-    """When a port counts as open."""
+    """A port that must accept connections."""
 
     http: HttpCondition | None
-    """Set to ask for a page instead of a mere connection."""
+    """Require an HTTP response, not just a connection."""
 
 
 class _PutSecret(TypedDict):
-    """A secret that commands may use and not see. Its name is the name of a variable, which holds a stand-in for it."""
+    """A secret that commands can use but not read. An environment variable of the same name holds a placeholder."""
 
     hosts: Sequence[str]
-    """Names of the only servers that get it, by HTTPS: `NAME`, or `NAME:PORT` for another port than 443."""
+    """The only servers that receive it, over HTTPS: `NAME`, or `NAME:PORT` for a port other than 443."""
 
     value: str
-    """The secret itself. It is never told again."""
+    """The secret itself. The API never returns it."""
 
 class PutSecret(_PutSecret, total=False):
-    """A secret that commands may use and not see. Its name is the name of a variable, which holds a stand-in for it."""
+    """A secret that commands can use but not read. An environment variable of the same name holds a placeholder."""
 
     headers: Sequence[str]
-    """Headers of requests in which the stand-in is replaced (`authorization`)."""
+    """Request headers in which the placeholder is replaced (default `authorization`)."""
 
 
 class QueueOptions(TypedDict, total=False):
-    """Asks for a process. Exactly one of `command` and `argv` is given."""
+    """Starts a process. Exactly one of `command` and `argv` is required."""
 
     background: Background
-    """What happens to what it leaves behind."""
+    """What happens to processes that it leaves in the background."""
 
     cwd: str | None
-    """Working directory; relative ones are below the default."""
+    """Working directory; relative paths are below the default."""
 
     env: Mapping[str, str | None]
     """Changes to the default environment; `null` unsets."""
 
     grace_ms: int | None
-    """How long a tree that was told to end may take before it is killed (2000)."""
+    """Time between SIGTERM and SIGKILL when the process tree is killed (default 2000)."""
 
     id: ProcessId | None
-    """Its id, so that asking again finds it; made up if not given."""
+    """Id of the process, which makes retries safe; generated if not given."""
 
     idle_timeout_ms: int | None
-    """Ends the whole tree after so long without output."""
+    """Limit of time without output, after which the whole process tree is killed."""
 
     labels: Mapping[str, str]
-    """For finding it again."""
+    """Labels to find it by."""
 
     max_output_bytes: int | None
-    """Ends the whole tree when it has printed more than so much."""
+    """Output limit, above which the whole process tree is killed."""
 
     network: Sequence[EgressRule] | None
-    """What it may reach, within what the sandbox may; all of that if not given."""
+    """Egress rules of this command, within those of the sandbox; the sandbox's rules if not given."""
 
     stdin: StdinMode
-    """Where its standard input comes from."""
+    """Source of its standard input."""
 
     timeout_ms: int | None
-    """Ends the whole tree after so long."""
+    """Time limit, after which the whole process tree is killed."""
 
 
 class ReadyConditionLog(TypedDict):
@@ -1166,20 +1168,20 @@ class ReadyConditionPort(TypedDict):
 
 
 class RenameOptions(TypedDict, total=False):
-    """Rename, move or copy."""
+    """Renames, moves or copies a file or directory."""
 
     parents: bool
-    """Make the directories above the new name that are missing."""
+    """Create missing parent directories of the destination."""
 
     replace: bool
-    """Replace what is there; a copy merges directories."""
+    """Replace the destination if it exists; a copy merges directories."""
 
     user: str | None
-    """The user to do it as."""
+    """User to do it as."""
 
 
 class _ResizeRequest(TypedDict):
-    """Asks for another window size."""
+    """Resizes a window."""
 
     cols: int
     """Columns."""
@@ -1188,30 +1190,30 @@ class _ResizeRequest(TypedDict):
     """Rows."""
 
 class ResizeRequest(_ResizeRequest, total=False):
-    """Asks for another window size."""
+    """Resizes a window."""
 
     by: str | None
-    """Who asks; other viewers are told."""
+    """Who resizes it, which is reported to other viewers."""
 
 
 class RestartPolicyOnFailure(TypedDict):
-    """It is started again."""
+    """It is restarted."""
 
     on_failure: RestartPolicyOnFailureDetails
-    """It is started again."""
+    """It is restarted."""
 
 
 class RestartPolicyOnFailureDetails(TypedDict, total=False):
-    """It is started again."""
+    """It is restarted."""
 
     backoff_max_ms: int | None
-    """Longest pause (10000)."""
+    """Maximum delay (default 10000)."""
 
     backoff_ms: int | None
-    """Pause before the first restart; doubles with each (100)."""
+    """Delay before the first restart; doubles with each restart (default 100)."""
 
     max: int | None
-    """At most so often (10)."""
+    """Maximum number of restarts (default 10)."""
 
 
 RestartRequest = TypedDict(
@@ -1221,462 +1223,462 @@ RestartRequest = TypedDict(
     },
     total=False,
 )
-"""Asks for a dead session to be brought back."""
+"""Restarts a dead session."""
 
 
 class SandboxChanges(TypedDict, total=False):
-    """Change what can be changed while it lives. What is left out stays."""
+    """Changes options of an existing sandbox. Omitted options stay as they are."""
 
     keep_alive: bool | None
-    """Never stop it for want of use."""
+    """Never stop the sandbox for lack of use."""
 
     labels: Mapping[str, str | None]
     """Labels to set; `null` removes one."""
 
     sleep_after_ms: int | None
-    """Stop it when nobody used it for so long. 0: never."""
+    """Stop the sandbox after this time without use. 0 means never."""
 
 
 class SandboxLimits(TypedDict, total=False):
-    """What a sandbox may use. What is not set is not limited."""
+    """Resource limits of a sandbox. Unset means unlimited."""
 
     cpu_millis: int | None
-    """Thousandths of a core."""
+    """CPU time, in thousandths of a core."""
 
     memory_bytes: int | None
-    """Bytes of memory, page cache included."""
+    """Memory in bytes, including page cache."""
 
     open_files: int | None
-    """Open files of each process."""
+    """Number of open files of each process."""
 
     pids: int | None
-    """Processes and threads."""
+    """Number of processes and threads."""
 
 
 class SandboxOptions(TypedDict, total=False):
-    """Get or create a sandbox. What is left out takes its default if the sandbox is made, and may be anything if it
-    exists."""
+    """Gets or creates a sandbox. Omitted options take their defaults in a new sandbox, and match any value of an
+    existing one."""
 
     env: Mapping[str, str] | None
-    """Variables of every command."""
+    """Environment variables of every command."""
 
     isolation: Isolation | None
-    """How strongly it is walled off."""
+    """Isolation of the sandbox."""
 
     keep_alive: bool | None
-    """Never stop it for want of use, whatever `sleep_after_ms` says."""
+    """Never stop the sandbox for lack of use, regardless of `sleep_after_ms`."""
 
     labels: Mapping[str, str] | None
-    """For finding it again."""
+    """Labels to find it by."""
 
     limits: SandboxLimits | None
-    """What it may use."""
+    """Resource limits."""
 
     network: NetworkPolicy | None
-    """What it may reach at first; nothing if not given."""
+    """Initial egress policy; no network access if not given."""
 
     sleep_after_ms: int | None
-    """Stop it when nobody used it for so long. 0: never."""
+    """Stop the sandbox after this time without use. 0 means never."""
 
 
 class Scope(TypedDict):
-    """These verbs, on the sandboxes that a pattern means."""
+    """Grants permissions on the sandboxes whose names match a pattern."""
 
     sandboxes: str
-    """A sandbox's name, in which `*` stands for any number of letters."""
+    """Name of a sandbox, in which `*` matches any characters."""
 
     verbs: Sequence[Verb]
-    """What may be done with them."""
+    """The permissions."""
 
 
 class SearchOptions(TypedDict, total=False):
-    """Search the files below a directory."""
+    """Searches the files below a directory."""
 
     after: int
-    """Lines told after each match."""
+    """Number of context lines after each match."""
 
     before: int
-    """Lines told before each match."""
+    """Number of context lines before each match."""
 
     binary: SearchBinary
-    """Files that are not text."""
+    """How to search binary files."""
 
     case: SearchCase
-    """Whether capital letters matter."""
+    """Whether case matters."""
 
     depth: int | None
-    """How many levels; all if not given."""
+    """Maximum depth; unlimited if not given."""
 
     detail: SearchDetail
-    """How much is told."""
+    """How much detail to return."""
 
     exclude: Sequence[str]
-    """Globs of what is left out."""
+    """Globs of files to leave out."""
 
     hidden: bool
-    """Names that begin with a dot, too."""
+    """Search hidden files, too: names that begin with a dot."""
 
     ignored: bool
-    """What `.gitignore` and `.ignore` name, too."""
+    """Search files that `.gitignore` and `.ignore` exclude, too."""
 
     include: Sequence[str]
-    """Globs that a file must match, if there is any. Without a slash: names at any depth."""
+    """Globs of files to search; all files if empty. A glob without a slash matches names at any depth."""
 
     max_bytes: int | None
-    """Bytes that are told (16 MiB)."""
+    """Maximum number of bytes to return (default 16 MiB)."""
 
     max_matches: int | None
-    """Matches in all (10000)."""
+    """Maximum number of matches (default 10000)."""
 
     max_matches_per_file: int | None
-    """Matches in one file."""
+    """Maximum number of matches per file."""
 
     sorted: bool
-    """In the order of names: the same each time, and slower."""
+    """Sort results by path, which makes them reproducible and the search slower."""
 
     syntax: SearchSyntax
-    """How it is read."""
+    """How the pattern is interpreted."""
 
     timeout_ms: int | None
-    """How long it may take (60 s)."""
+    """Time limit (default 60 s)."""
 
     user: str | None
-    """The user to search as."""
+    """User to search as."""
 
     words: bool
-    """Only whole words."""
+    """Match only whole words."""
 
 
 class _SearchRequest(TypedDict):
-    """Search the files below a directory."""
+    """Searches the files below a directory."""
 
     pattern: str
-    """What to look for."""
+    """Pattern to search for."""
 
 class SearchRequest(_SearchRequest, total=False):
-    """Search the files below a directory."""
+    """Searches the files below a directory."""
 
     after: int
-    """Lines told after each match."""
+    """Number of context lines after each match."""
 
     before: int
-    """Lines told before each match."""
+    """Number of context lines before each match."""
 
     binary: SearchBinary
-    """Files that are not text."""
+    """How to search binary files."""
 
     case: SearchCase
-    """Whether capital letters matter."""
+    """Whether case matters."""
 
     depth: int | None
-    """How many levels; all if not given."""
+    """Maximum depth; unlimited if not given."""
 
     detail: SearchDetail
-    """How much is told."""
+    """How much detail to return."""
 
     exclude: Sequence[str]
-    """Globs of what is left out."""
+    """Globs of files to leave out."""
 
     hidden: bool
-    """Names that begin with a dot, too."""
+    """Search hidden files, too: names that begin with a dot."""
 
     ignored: bool
-    """What `.gitignore` and `.ignore` name, too."""
+    """Search files that `.gitignore` and `.ignore` exclude, too."""
 
     include: Sequence[str]
-    """Globs that a file must match, if there is any. Without a slash: names at any depth."""
+    """Globs of files to search; all files if empty. A glob without a slash matches names at any depth."""
 
     max_bytes: int | None
-    """Bytes that are told (16 MiB)."""
+    """Maximum number of bytes to return (default 16 MiB)."""
 
     max_matches: int | None
-    """Matches in all (10000)."""
+    """Maximum number of matches (default 10000)."""
 
     max_matches_per_file: int | None
-    """Matches in one file."""
+    """Maximum number of matches per file."""
 
     path: str | None
-    """The directory, or a file."""
+    """Directory or file to search."""
 
     path_base64: str | None
-    """The same exactly."""
+    """Exact path in base64."""
 
     sorted: bool
-    """In the order of names: the same each time, and slower."""
+    """Sort results by path, which makes them reproducible and the search slower."""
 
     syntax: SearchSyntax
-    """How it is read."""
+    """How the pattern is interpreted."""
 
     timeout_ms: int | None
-    """How long it may take (60 s)."""
+    """Time limit (default 60 s)."""
 
     user: str | None
-    """The user to search as."""
+    """User to search as."""
 
     words: bool
-    """Only whole words."""
+    """Match only whole words."""
 
 
 class SessionExecOptions(TypedDict, total=False):
-    """Asks for one command, run to its end. Exactly one of `command` and `argv` is given."""
+    """Runs one command to completion. Exactly one of `command` and `argv` is required."""
 
     answer_bytes: int | None
-    """Bytes of each output that the answer may hold (1 MiB)."""
+    """Maximum number of bytes of each output in the response (default 1 MiB)."""
 
     background: Background
-    """What happens to what it leaves behind."""
+    """What happens to processes that it leaves in the background."""
 
     cwd: str | None
-    """Working directory; relative ones are below the default."""
+    """Working directory; relative paths are below the default."""
 
     env: Mapping[str, str | None]
     """Changes to the default environment; `null` unsets."""
 
     grace_ms: int | None
-    """How long a tree that was told to end may take before it is killed (2000)."""
+    """Time between SIGTERM and SIGKILL when the process tree is killed (default 2000)."""
 
     id: ProcessId | None
-    """Its id, so that asking again finds it; made up if not given."""
+    """Id of the command, which makes retries safe; generated if not given."""
 
     idle_timeout_ms: int | None
-    """Ends the whole tree after so long without output."""
+    """Limit of time without output, after which the whole process tree is killed."""
 
     labels: Mapping[str, str]
-    """For finding it again."""
+    """Labels to find it by."""
 
     max_output_bytes: int | None
-    """Ends the whole tree when it has printed more than so much."""
+    """Output limit, above which the whole process tree is killed."""
 
     network: Sequence[EgressRule] | None
-    """What it may reach, within what the sandbox may; all of that if not given."""
+    """Egress rules of this command, within those of the sandbox; the sandbox's rules if not given."""
 
     on_disconnect: OnDisconnect
-    """What happens if the caller goes away."""
+    """What happens if the client disconnects."""
 
     timeout_ms: int | None
-    """Ends the whole tree after so long."""
+    """Time limit, after which the whole process tree is killed."""
 
 
 class SessionOptions(TypedDict, total=False):
-    """Asks for a session."""
+    """Creates a session."""
 
     cwd: str | None
-    """Where its shell starts; relative ones are below the default."""
+    """Initial working directory of the shell; relative paths are below the default."""
 
     env: Mapping[str, str | None]
     """Changes to the default environment; `null` unsets."""
 
     id: SessionId | None
-    """Its id; made up if not given."""
+    """Id of the session; generated if not given."""
 
     options: Sequence[SessionRequestOptionsItem]
-    """`set -o` options that are on from the beginning, such as `pipefail`."""
+    """`set -o` options to enable at the start, such as `pipefail`."""
 
     timeout_ms: int | None
-    """Ends each of its commands after so long, unless the command says otherwise."""
+    """Default time limit of its commands."""
 
     user: str | None
-    """User inside, for the whole session: a name, a number, or either with `:group`."""
+    """User inside the sandbox, for the whole session: a name or an id, optionally with `:group`."""
 
 
 class SessionRequest(TypedDict, total=False):
-    """Asks for a session."""
+    """Creates a session."""
 
     cwd: str | None
-    """Where its shell starts; relative ones are below the default."""
+    """Initial working directory of the shell; relative paths are below the default."""
 
     env: Mapping[str, str | None]
     """Changes to the default environment; `null` unsets."""
 
     id: SessionId | None
-    """Its id; made up if not given."""
+    """Id of the session; generated if not given."""
 
     options: Sequence[SessionRequestOptionsItem]
-    """`set -o` options that are on from the beginning, such as `pipefail`."""
+    """`set -o` options to enable at the start, such as `pipefail`."""
 
     timeout_ms: int | None
-    """Ends each of its commands after so long, unless the command says otherwise."""
+    """Default time limit of its commands."""
 
     user: str | None
-    """User inside, for the whole session: a name, a number, or either with `:group`."""
+    """User inside the sandbox, for the whole session: a name or an id, optionally with `:group`."""
 
 
 class _SignalRequest(TypedDict):
-    """Asks to send a signal."""
+    """Sends a signal."""
 
     signal: Signal
-    """By name or number, as text: `TERM`, `SIGINT`, `9`."""
+    """Signal by name or number, as text: `TERM`, `SIGINT`, `9`."""
 
 class SignalRequest(_SignalRequest, total=False):
-    """Asks to send a signal."""
+    """Sends a signal."""
 
     scope: SignalScope
-    """To whom."""
+    """Which processes receive it."""
 
 
 class StartOptions(TypedDict, total=False):
-    """Asks for a process. Exactly one of `command` and `argv` is given."""
+    """Starts a process. Exactly one of `command` and `argv` is required."""
 
     background: Background
-    """What happens to what it leaves behind."""
+    """What happens to processes that it leaves in the background."""
 
     cwd: str | None
-    """Working directory; relative ones are below the default."""
+    """Working directory; relative paths are below the default."""
 
     env: Mapping[str, str | None]
     """Changes to the default environment; `null` unsets."""
 
     grace_ms: int | None
-    """How long a tree that was told to end may take before it is killed (2000)."""
+    """Time between SIGTERM and SIGKILL when the process tree is killed (default 2000)."""
 
     id: ProcessId | None
-    """Its id, so that asking again finds it; made up if not given."""
+    """Id of the process, which makes retries safe; generated if not given."""
 
     idle_timeout_ms: int | None
-    """Ends the whole tree after so long without output."""
+    """Limit of time without output, after which the whole process tree is killed."""
 
     labels: Mapping[str, str]
-    """For finding it again."""
+    """Labels to find it by."""
 
     max_output_bytes: int | None
-    """Ends the whole tree when it has printed more than so much."""
+    """Output limit, above which the whole process tree is killed."""
 
     memory_bytes: int | None
-    """Memory that this command may use, within the sandbox's own limit."""
+    """Memory limit of this command, within the sandbox's own limit."""
 
     network: Sequence[EgressRule] | None
-    """What it may reach, within what the sandbox may; all of that if not given."""
+    """Egress rules of this command, within those of the sandbox; the sandbox's rules if not given."""
 
     ready: ReadyCondition | None
-    """When it counts as ready."""
+    """When the process is ready."""
 
     restart: RestartPolicy
     """What happens when it fails."""
 
     stdin: StdinMode
-    """Where its standard input comes from."""
+    """Source of its standard input."""
 
     timeout_ms: int | None
-    """Ends the whole tree after so long."""
+    """Time limit, after which the whole process tree is killed."""
 
     user: str | None
-    """User inside: a name, a number, or either with `:group`."""
+    """User inside the sandbox: a name or an id, optionally with `:group`."""
 
 
 class StartRequest(TypedDict, total=False):
-    """Asks for a process. Exactly one of `command` and `argv` is given."""
+    """Starts a process. Exactly one of `command` and `argv` is required."""
 
     argv: Sequence[str] | None
-    """A program and its arguments; no shell."""
+    """Program and arguments, run without a shell."""
 
     background: Background
-    """What happens to what it leaves behind."""
+    """What happens to processes that it leaves in the background."""
 
     command: str | None
-    """A shell string, run by bash, or by sh where there is no bash."""
+    """Shell command line, run by bash, or by sh if there is no bash."""
 
     cwd: str | None
-    """Working directory; relative ones are below the default."""
+    """Working directory; relative paths are below the default."""
 
     env: Mapping[str, str | None]
     """Changes to the default environment; `null` unsets."""
 
     grace_ms: int | None
-    """How long a tree that was told to end may take before it is killed (2000)."""
+    """Time between SIGTERM and SIGKILL when the process tree is killed (default 2000)."""
 
     id: ProcessId | None
-    """Its id, so that asking again finds it; made up if not given."""
+    """Id of the process, which makes retries safe; generated if not given."""
 
     idle_timeout_ms: int | None
-    """Ends the whole tree after so long without output."""
+    """Limit of time without output, after which the whole process tree is killed."""
 
     labels: Mapping[str, str]
-    """For finding it again."""
+    """Labels to find it by."""
 
     max_output_bytes: int | None
-    """Ends the whole tree when it has printed more than so much."""
+    """Output limit, above which the whole process tree is killed."""
 
     memory_bytes: int | None
-    """Memory that this command may use, within the sandbox's own limit."""
+    """Memory limit of this command, within the sandbox's own limit."""
 
     network: Sequence[EgressRule] | None
-    """What it may reach, within what the sandbox may; all of that if not given."""
+    """Egress rules of this command, within those of the sandbox; the sandbox's rules if not given."""
 
     ready: ReadyCondition | None
-    """When it counts as ready."""
+    """When the process is ready."""
 
     restart: RestartPolicy
     """What happens when it fails."""
 
     stdin: StdinMode
-    """Where its standard input comes from."""
+    """Source of its standard input."""
 
     timeout_ms: int | None
-    """Ends the whole tree after so long."""
+    """Time limit, after which the whole process tree is killed."""
 
     user: str | None
-    """User inside: a name, a number, or either with `:group`."""
+    """User inside the sandbox: a name or an id, optionally with `:group`."""
 
 
 class _StdinPiece(TypedDict):
-    """Bytes for a standard input."""
+    """Bytes for a process's standard input."""
 
     data: str
-    """The bytes, encoded."""
+    """The bytes, encoded as `encoding` says."""
 
     offset: int
-    """Position of the first byte in all that was ever written: a repeated write is skipped, a gap refused."""
+    """Offset of the first byte in the whole input. Bytes already written are skipped; a gap is an error."""
 
 class StdinPiece(_StdinPiece, total=False):
-    """Bytes for a standard input."""
+    """Bytes for a process's standard input."""
 
     encoding: Encoding
-    """How."""
+    """Encoding of `data`."""
 
 
 class SymlinkOptions(TypedDict, total=False):
-    """Make a symbolic link."""
+    """Creates a symbolic link."""
 
     parents: bool
-    """Make the directories above it that are missing."""
+    """Create missing parent directories."""
 
     replace: bool
-    """Replace what is there, if it is no directory."""
+    """Replace an existing file, but not a directory."""
 
     user: str | None
-    """The user to do it as."""
+    """User to do it as."""
 
 
 class SymlinkRequest(TypedDict, total=False):
-    """Make a symbolic link."""
+    """Creates a symbolic link."""
 
     parents: bool
-    """Make the directories above it that are missing."""
+    """Create missing parent directories."""
 
     path: str | None
-    """Its name."""
+    """Path of the link."""
 
     path_base64: str | None
-    """The same exactly."""
+    """Exact path in base64."""
 
     replace: bool
-    """Replace what is there, if it is no directory."""
+    """Replace an existing file, but not a directory."""
 
     target: str | None
-    """Where it leads; taken as it is."""
+    """Target, stored unchanged."""
 
     target_base64: str | None
-    """The same exactly."""
+    """Exact target in base64."""
 
     user: str | None
-    """The user to do it as."""
+    """User to do it as."""
 
 
 class TerminalCommandResize(TypedDict):
-    """Give the window a size."""
+    """Set the window size."""
 
     resize: WindowSize
-    """Give the window a size."""
+    """Set the window size."""
 
 
 class TerminalCommandSignal(TypedDict):
@@ -1687,73 +1689,73 @@ class TerminalCommandSignal(TypedDict):
 
 
 class TerminalOptions(TypedDict, total=False):
-    """Asks for a terminal: the one that has this id, or a new one."""
+    """Opens a terminal: the one with this id, or a new one."""
 
     cols: int | None
-    """Columns at first (80)."""
+    """Initial number of columns (default 80)."""
 
     cwd: str | None
-    """Working directory; relative ones are below the default."""
+    """Working directory; relative paths are below the default."""
 
     env: Mapping[str, str | None]
     """Changes to the default environment; `null` unsets."""
 
     id: TerminalId | None
-    """Its id; made up if not given."""
+    """Id of the terminal; generated if not given."""
 
     rows: int | None
-    """Rows at first (24)."""
+    """Initial number of rows (default 24)."""
 
     term: str | None
-    """The variable `TERM` (`xterm-256color`)."""
+    """Value of `TERM` (default `xterm-256color`)."""
 
     user: str | None
-    """User inside: a name, a number, or either with `:group`."""
+    """User inside the sandbox: a name or an id, optionally with `:group`."""
 
 
 class TerminalRequest(TypedDict, total=False):
-    """Asks for a terminal: the one that has this id, or a new one."""
+    """Opens a terminal: the one with this id, or a new one."""
 
     argv: Sequence[str] | None
-    """A program and its arguments to run in it."""
+    """Program and arguments to run, without a shell."""
 
     cols: int | None
-    """Columns at first (80)."""
+    """Initial number of columns (default 80)."""
 
     command: str | None
-    """A shell string to run in it. Without this and `argv`: the interactive shell."""
+    """Shell command line to run. The interactive shell if neither this nor `argv` is given."""
 
     cwd: str | None
-    """Working directory; relative ones are below the default."""
+    """Working directory; relative paths are below the default."""
 
     env: Mapping[str, str | None]
     """Changes to the default environment; `null` unsets."""
 
     id: TerminalId | None
-    """Its id; made up if not given."""
+    """Id of the terminal; generated if not given."""
 
     rows: int | None
-    """Rows at first (24)."""
+    """Initial number of rows (default 24)."""
 
     term: str | None
-    """The variable `TERM` (`xterm-256color`)."""
+    """Value of `TERM` (default `xterm-256color`)."""
 
     user: str | None
-    """User inside: a name, a number, or either with `:group`."""
+    """User inside the sandbox: a name or an id, optionally with `:group`."""
 
 
 class WaitForLog(TypedDict):
-    """Output."""
+    """Output that matches."""
 
     log: LogCondition
-    """Output."""
+    """Output that matches."""
 
 
 class WaitForPort(TypedDict):
-    """A port that answers."""
+    """A port that accepts connections."""
 
     port: PortCondition
-    """A port that answers."""
+    """A port that accepts connections."""
 
 
 WaitRequest = TypedDict(
@@ -1764,67 +1766,67 @@ WaitRequest = TypedDict(
     },
     total=False,
 )
-"""Asks to be told when something has happened."""
+"""Waits for a process."""
 
 
 class WatchOptions(TypedDict, total=False):
-    """A watch that is asked for."""
+    """Creates a watch."""
 
     directories: int | None
-    """How many directories may be watched (65536)."""
+    """Maximum number of directories to watch (default 65536)."""
 
     exclude: Sequence[str]
-    """Globs of what is not told of; a directory that matches is not watched."""
+    """Globs of files to leave out; matching directories are not watched."""
 
     existing: bool
-    """Begin with what is there, as created."""
+    """Start with `created` events for existing files."""
 
     id: WatchId | None
-    """Its id; one is made if none is given."""
+    """Id of the watch; generated if not given."""
 
     include: Sequence[str]
-    """Globs that a file must match to be told of, if there is any. As in `.gitignore`."""
+    """Globs of files to report, in `.gitignore` syntax; all files if empty."""
 
     recursive: bool
-    """All below the directory, too."""
+    """Watch subdirectories, too."""
 
     user: str | None
-    """The user to look as."""
+    """User to watch as."""
 
 
 class WatchRequest(TypedDict, total=False):
-    """A watch that is asked for."""
+    """Creates a watch."""
 
     directories: int | None
-    """How many directories may be watched (65536)."""
+    """Maximum number of directories to watch (default 65536)."""
 
     exclude: Sequence[str]
-    """Globs of what is not told of; a directory that matches is not watched."""
+    """Globs of files to leave out; matching directories are not watched."""
 
     existing: bool
-    """Begin with what is there, as created."""
+    """Start with `created` events for existing files."""
 
     id: WatchId | None
-    """Its id; one is made if none is given."""
+    """Id of the watch; generated if not given."""
 
     include: Sequence[str]
-    """Globs that a file must match to be told of, if there is any. As in `.gitignore`."""
+    """Globs of files to report, in `.gitignore` syntax; all files if empty."""
 
     path: str | None
-    """The directory; relative to `/workspace`."""
+    """Path of the directory; relative to `/workspace`."""
 
     path_base64: str | None
-    """The same in base64, for one that is no UTF-8."""
+    """Exact path in base64."""
 
     recursive: bool
-    """All below the directory, too."""
+    """Watch subdirectories, too."""
 
     user: str | None
-    """The user to look as."""
+    """User to watch as."""
 
 
 class WindowSize(TypedDict):
-    """How large a window is, in characters. Neither side is 0 or beyond its cap."""
+    """Size of a window, in characters. Both sides are at least 1 and within their maximum."""
 
     cols: int
 
@@ -1832,52 +1834,52 @@ class WindowSize(TypedDict):
 
 
 class _WriteFileRequest(TypedDict):
-    """Write a file whose content is in the request."""
+    """Writes a file with the content in the request."""
 
     data: str
     """The content."""
 
 class WriteFileRequest(_WriteFileRequest, total=False):
-    """Write a file whose content is in the request."""
+    """Writes a file with the content in the request."""
 
     append: bool
-    """Add to its end."""
+    """Append to the file."""
 
     encoding: Encoding
-    """How it is put into JSON."""
+    """Encoding of `data`."""
 
     if_absent: bool
-    """Only if it is not there."""
+    """Write only if the file does not exist."""
 
     if_match: str | None
-    """Only if it is in the state with this tag."""
+    """Write only if the file has this etag."""
 
     mode: str | None
-    """Permission bits, in octal. Else those that it has, or 0644."""
+    """Permission bits in octal; the file's current bits if not given, or 0644 for a new file."""
 
     parents: bool
-    """Make the directories above it that are missing."""
+    """Create missing parent directories."""
 
     path: str | None
-    """The file."""
+    """Path of the file."""
 
     path_base64: str | None
-    """The same exactly."""
+    """Exact path in base64."""
 
     user: str | None
-    """The user to do it as."""
+    """User to write as."""
 
 AttachCommand = Union[Literal["close"], AttachCommandStdin, AttachCommandSignal]
-"""What a client sends to a process."""
+"""A frame from the client to a process."""
 
 ReadyCondition = Union[ReadyConditionLog, ReadyConditionPort]
-"""When a process counts as ready."""
+"""When a process is ready."""
 
 RestartPolicy = Union[Literal["never"], RestartPolicyOnFailure]
-"""What happens when a process ends by itself with a failure."""
+"""What happens when a process fails by itself."""
 
 TerminalCommand = Union[TerminalCommandResize, TerminalCommandSignal]
-"""What a terminal's client sends in text frames."""
+"""A text frame from the client to a terminal."""
 
 WaitFor = Union[Literal["exit", "input"], WaitForLog, WaitForPort]
 """What to wait for."""

@@ -1,4 +1,4 @@
-"""Clients that wait, change their mind, go away, and meet; and servers that end."""
+"""Progress, cancellation, disconnects, concurrent clients, and server restarts."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from mcp.shared.exceptions import MCPError
 
 pytestmark = pytest.mark.anyio
 
-# A tree that does not go by itself: one that ignores TERM, and one that has left the group.
+# A process tree that survives SIGTERM: one process ignores it, another has left the process group.
 TREE = "trap '' TERM; setsid sleep 4242 & sleep 4243 & echo begun; wait"
 
 
-async def in_the_background(client: Client, command: str, begun: anyio.Event) -> anyio.CancelScope:
-    """Runs a command; its first sign of life sets the event."""
+async def run_in_background(client: Client, command: str, begun: anyio.Event) -> anyio.CancelScope:
+    """Runs a command; its first progress notification sets the event."""
 
     async def progress(*_: object) -> None:
         begun.set()
@@ -34,13 +34,13 @@ def sandbox_of(client: Client) -> str:
 
 
 @pytest.mark.parametrize("way", ["stdio", "http", "http-named"])
-async def test_progress_and_cancelling(server: Server, way: str) -> None:
+async def test_cancelled_call_kills_the_process_tree(server: Server, way: str) -> None:
     connect = server.over_stdio if way == "stdio" else server.over_http
     async with connect("cancelled" if way == "http-named" else None) as client:
         name, begun = sandbox_of(client), anyio.Event()
         with anyio.fail_after(40):
             async with anyio.create_task_group() as group:
-                group.start_soon(in_the_background, client, TREE, begun)
+                group.start_soon(run_in_background, client, TREE, begun)
                 await begun.wait()
                 assert server.matching(name, "sleep 4242") == server.matching(name, "sleep 4243") == 1
                 group.cancel_scope.cancel()
@@ -50,21 +50,21 @@ async def test_progress_and_cancelling(server: Server, way: str) -> None:
         assert result.structured_content["stdout"]["text"] == "fine\n"
 
 
-async def test_progress_says_what_was_printed_last(connect: Connect) -> None:
-    told: list[tuple[float, float | None, str | None]] = []
+async def test_progress_has_the_last_line(connect: Connect) -> None:
+    notified: list[tuple[float, float | None, str | None]] = []
 
     async def progress(now: float, total: float | None, message: str | None) -> None:
-        told.append((now, total, message))
+        notified.append((now, total, message))
 
     async with connect() as client:
         command = "for i in 1 2 3; do echo line $i; sleep 0.6; done"
         await client.call_tool("run_command", {"command": command}, progress_callback=progress)
-    assert any("line 2" in (message or "") for _, _, message in told), told
-    assert [now for now, _, _ in told] == sorted({now for now, _, _ in told})
-    assert all(total == 120 for _, total, _ in told)
+    assert any("line 2" in (message or "") for _, _, message in notified), notified
+    assert [now for now, _, _ in notified] == sorted({now for now, _, _ in notified})
+    assert all(total == 120 for _, total, _ in notified)
 
 
-async def test_two_clients_are_kept_apart(connect: Connect, server: Server) -> None:
+async def test_clients_have_separate_sandboxes(connect: Connect, server: Server) -> None:
     async with connect() as one, connect() as two:
         assert sandbox_of(one) != sandbox_of(two)
         await one.call_tool("write_file", {"path": "secret", "content": "x"})
@@ -75,7 +75,7 @@ async def test_two_clients_are_kept_apart(connect: Connect, server: Server) -> N
     await anyio.to_thread.run_sync(until, lambda: not names & server.sandboxes())
 
 
-async def test_a_named_sandbox_stays(connect: Connect, server: Server) -> None:
+async def test_named_sandbox_persists(connect: Connect, server: Server) -> None:
     async with connect("kept") as client:
         await client.call_tool("write_file", {"path": "kept.txt", "content": "x"})
         await client.call_tool("start_process", {"command": "sleep 4244", "process": "sleeper"})
@@ -86,20 +86,20 @@ async def test_a_named_sandbox_stays(connect: Connect, server: Server) -> None:
     assert "kept" in server.sandboxes()
 
 
-def speak(server: Server, *arguments: str) -> subprocess.Popen[str]:
-    """`atoll mcp` without a client, that has been greeted."""
+def initialized(server: Server, *arguments: str) -> subprocess.Popen[str]:
+    """Starts `atoll mcp` and sends `initialize`, without a client library."""
     given = server.stdio(*arguments)
     process = subprocess.Popen(
         [given.command, *given.args], env=given.env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
     )
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}}
-    say(process, {"id": 1, "method": "initialize", "params": params})
+    send(process, {"id": 1, "method": "initialize", "params": params})
     assert process.stdout and json.loads(process.stdout.readline())["result"]["serverInfo"]["name"] == "atoll"
-    say(process, {"method": "notifications/initialized"})
+    send(process, {"method": "notifications/initialized"})
     return process
 
 
-def say(process: subprocess.Popen[str], message: dict[str, object]) -> None:
+def send(process: subprocess.Popen[str], message: dict[str, object]) -> None:
     assert process.stdin
     process.stdin.write(json.dumps({"jsonrpc": "2.0", **message}) + "\n")
     process.stdin.flush()
@@ -110,9 +110,9 @@ def run(command: str) -> dict[str, object]:
 
 
 @pytest.mark.parametrize("way", ["eof", "signal"])
-def test_what_a_client_ran_ends_with_it(server: Server, way: str) -> None:
-    process = speak(server, "--sandbox", "left")
-    say(process, run("sleep 4245"))
+def test_disconnect_kills_foreground_commands(server: Server, way: str) -> None:
+    process = initialized(server, "--sandbox", "left")
+    send(process, run("sleep 4245"))
     until(lambda: "left" in server.sandboxes() and server.matching("left", "sleep 4245") == 1)
     if way == "eof":
         process.stdin.close()
@@ -122,9 +122,9 @@ def test_what_a_client_ran_ends_with_it(server: Server, way: str) -> None:
     assert server.matching("left", "sleep 4245") == 0
 
 
-def test_answers_come_also_after_the_last_request(server: Server) -> None:
-    process = speak(server)
-    say(process, run("echo last"))
+def test_pending_calls_are_answered_after_eof(server: Server) -> None:
+    process = initialized(server)
+    send(process, run("echo last"))
     process.stdin.close()
     answer = json.loads(process.stdout.readline())
     assert answer["result"]["structuredContent"]["stdout"]["text"] == "last\n"
@@ -132,14 +132,14 @@ def test_answers_come_also_after_the_last_request(server: Server) -> None:
 
 
 @pytest.fixture
-def mortal() -> Server:
+def restartable() -> Server:
     server = Server()
     yield server
     server.close()
 
 
-async def test_a_server_that_is_killed_and_comes_back(mortal: Server) -> None:
-    async with mortal.over_stdio() as client:
+async def test_call_survives_a_server_restart(restartable: Server) -> None:
+    async with restartable.over_stdio() as client:
         result = None
 
         async def work() -> None:
@@ -150,33 +150,33 @@ async def test_a_server_that_is_killed_and_comes_back(mortal: Server) -> None:
             async with anyio.create_task_group() as group:
                 group.start_soon(work)
                 name = sandbox_of(client)
-                begun = lambda: name in mortal.sandboxes() and mortal.matching(name, "sleep 2")  # noqa: E731
+                begun = lambda: name in restartable.sandboxes() and restartable.matching(name, "sleep 2")  # noqa: E731
                 await anyio.to_thread.run_sync(until, begun)
-                mortal.kill()
-                mortal.again()
+                restartable.kill()
+                restartable.restart()
         assert result and result.structured_content["stdout"]["text"] == "begun\ndone\n"
         assert result.structured_content["exit_code"] == 0
 
 
-async def test_without_a_server_the_model_is_told(mortal: Server) -> None:
-    async with mortal.over_stdio() as client:
-        mortal.kill()
+async def test_unreachable_server_is_an_error_result(restartable: Server) -> None:
+    async with restartable.over_stdio() as client:
+        restartable.kill()
         result = await client.call_tool("list_processes", {})
         assert result.is_error and "SERVER_UNREACHABLE" in result.content[0].text
-        mortal.again()
+        restartable.restart()
         assert not (await client.call_tool("list_processes", {})).is_error
 
 
-async def test_sessions_end_with_their_server(mortal: Server) -> None:
+async def test_sessions_end_with_the_server(restartable: Server) -> None:
     with pytest.raises((MCPError, BaseExceptionGroup)):
-        async with mortal.over_http() as client:
+        async with restartable.over_http() as client:
             await client.call_tool("list_processes", {})
-            assert len(mortal.sandboxes()) == 1
-            mortal.process.terminate()
-            assert mortal.process.wait(20) == 0
-            mortal.again()
-            assert mortal.sandboxes() == set()
+            assert len(restartable.sandboxes()) == 1
+            restartable.process.terminate()
+            assert restartable.process.wait(20) == 0
+            restartable.restart()
+            assert restartable.sandboxes() == set()
             result = await client.call_tool("list_processes", {})
-            raise MCPError(0, f"a session that is gone answers: {result}")
-    async with mortal.over_http() as client:
+            raise MCPError(0, f"a closed session responds: {result}")
+    async with restartable.over_http() as client:
         assert not (await client.call_tool("list_processes", {})).is_error

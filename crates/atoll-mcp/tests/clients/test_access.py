@@ -1,4 +1,4 @@
-"""Who may: tokens, what they are for, sessions of others, and web pages."""
+"""Access control: tokens and scopes, session ownership and limits, and web origins."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ HELLO = {
 PING = {"jsonrpc": "2.0", "id": 2, "method": "ping"}
 
 
-async def test_a_wrong_token(server: Server) -> None:
+async def test_invalid_token(server: Server) -> None:
     with pytest.raises((MCPError, BaseExceptionGroup)):
-        async with server.over_http(token="atoll_nobody_nothing") as client:
+        async with server.over_http(token="atoll_unknown_token") as client:
             await client.list_tools()
-    status, headers, body = server.ask("POST", "/mcp", HELLO, token="atoll_nobody_nothing", Accept=ACCEPT)
+    status, headers, body = server.ask("POST", "/mcp", HELLO, token="atoll_unknown_token", Accept=ACCEPT)
     assert status == 401 and json.loads(body)["error"]["code"] == "UNAUTHORIZED"
     assert any(name.lower() == "www-authenticate" for name in headers)
 
 
-async def test_a_token_for_one_sandbox(server: Server) -> None:
+async def test_token_for_one_sandbox(server: Server) -> None:
     server.json("PUT", "/v1/sandboxes/mine", {})
     server.json("PUT", "/v1/sandboxes/theirs", {})
     token = server.token_for("mine", "read", "exec")
@@ -38,7 +38,7 @@ async def test_a_token_for_one_sandbox(server: Server) -> None:
         assert result.structured_content["stdout"]["text"] == "mine\n"
         result = await client.call_tool("preview_url", {"port": 80})
         assert result.is_error and "FORBIDDEN" in result.content[0].text
-    for name in ("theirs", "nobodys"):
+    for name in ("theirs", "missing"):
         async with server.over_http(name, token) as client:
             for tool, arguments in [("run_command", {"command": "true"}), ("list_directory", {}), ("list_ports", {})]:
                 result = await client.call_tool(tool, arguments)
@@ -46,10 +46,10 @@ async def test_a_token_for_one_sandbox(server: Server) -> None:
     async with server.over_http(None, token) as client:
         result = await client.call_tool("run_command", {"command": "true"})
         assert result.is_error and "Atoll-Sandbox" in result.content[0].text
-    assert "nobodys" not in server.sandboxes()
+    assert "missing" not in server.sandboxes()
 
 
-async def test_a_token_that_may_only_look(server: Server) -> None:
+async def test_read_only_token(server: Server) -> None:
     server.json("PUT", "/v1/sandboxes/seen", {})
     async with server.over_http("seen", server.token_for("seen", "read")) as client:
         assert not (await client.call_tool("list_directory", {})).is_error
@@ -58,14 +58,14 @@ async def test_a_token_that_may_only_look(server: Server) -> None:
             assert result.is_error and "FORBIDDEN" in result.content[0].text, tool
 
 
-def begun(server: Server, token: str | None = None) -> str:
+def new_session(server: Server, token: str | None = None) -> str:
     status, headers, body = server.ask("POST", "/mcp", HELLO, token=token, Accept=ACCEPT)
     assert status == 200, body
     return next(value for name, value in headers.items() if name.lower() == "mcp-session-id")
 
 
-def test_a_session_is_its_tokens_own(server: Server) -> None:
-    session, other = begun(server), server.token_for("*", "read", "exec", "admin")
+def test_session_belongs_to_its_token(server: Server) -> None:
+    session, other = new_session(server), server.token_for("*", "read", "exec", "admin")
     for method in ("POST", "GET", "DELETE"):
         body = PING if method == "POST" else None
         status, _, answer = server.ask(method, "/mcp", body, other, Accept=ACCEPT, Mcp_Session_Id=session)
@@ -76,18 +76,18 @@ def test_a_session_is_its_tokens_own(server: Server) -> None:
     until(gone)
 
 
-def test_a_token_has_only_so_many_sessions(server: Server) -> None:
+def test_session_limit_of_a_token(server: Server) -> None:
     token = server.token_for("x", "read")
-    sessions = [begun(server, token) for _ in range(64)]
+    sessions = [new_session(server, token) for _ in range(64)]
     status, _, body = server.ask("POST", "/mcp", HELLO, token=token, Accept=ACCEPT)
     assert status == 429 and json.loads(body)["error"]["code"] == "SESSION_LIMIT"
-    assert begun(server)
+    assert new_session(server)
     for session in sessions:
         server.ask("DELETE", "/mcp", token=token, Mcp_Session_Id=session)
     assert until(lambda: server.ask("POST", "/mcp", HELLO, token=token, Accept=ACCEPT)[0] == 200)
 
 
-def test_web_pages_of_others_are_refused(server: Server) -> None:
+def test_foreign_origin_is_refused(server: Server) -> None:
     for origin in ("https://evil.example", "http://localhost:3000", "null"):
         status, _, body = server.ask("POST", "/mcp", HELLO, Accept=ACCEPT, Origin=origin)
         assert status == 403 and json.loads(body)["error"]["code"] == "FORBIDDEN", origin

@@ -1,4 +1,4 @@
-//! What a command printed, as a model is given it: beginning and end, and how to read what lies between.
+//! Command output for models: head and tail, and the cursor from which to read the middle.
 
 use atoll_protocol::Capture;
 use base64::Engine;
@@ -6,13 +6,13 @@ use base64::engine::general_purpose::STANDARD;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-use crate::trouble::Trouble;
+use crate::error::ToolError;
 
-/// Bytes of each output that an answer holds if nothing is said, and at most: what a model reads costs its user.
-pub(crate) const SHOWN: u64 = 16_000;
-pub(crate) const SHOWN_MAX: u64 = 256 * 1024;
+/// Default and maximum number of bytes of each output in a result. Users pay for every byte that a model reads.
+pub(crate) const OUTPUT_DEFAULT: u64 = 16_000;
+pub(crate) const OUTPUT_MAX: u64 = 256 * 1024;
 
-/// How bytes are given.
+/// Encoding of bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Encoding {
@@ -22,7 +22,7 @@ pub(crate) enum Encoding {
 }
 
 impl Encoding {
-    /// Encodes; `true` if bytes that are no text had to be replaced.
+    /// Encodes bytes. Returns `true` if bytes that are not valid UTF-8 had to be replaced.
     pub(crate) fn encode(self, bytes: &[u8]) -> (String, bool) {
         match self {
             Self::Base64 => (STANDARD.encode(bytes), false),
@@ -34,44 +34,44 @@ impl Encoding {
     }
 }
 
-/// How many bytes to show.
-pub(crate) fn shown(asked: Option<u64>) -> Result<u64, Trouble> {
-    let asked = asked.unwrap_or(SHOWN);
-    if asked > SHOWN_MAX {
-        return Err(Trouble::invalid(format!("max_output_bytes: at most {SHOWN_MAX}"))
-            .hint("read more of it with read_output, from the cursor that the answer names"));
+/// Returns the number of bytes to include, checked against the maximum.
+pub(crate) fn output_limit(requested: Option<u64>) -> Result<u64, ToolError> {
+    let requested = requested.unwrap_or(OUTPUT_DEFAULT);
+    if requested > OUTPUT_MAX {
+        return Err(ToolError::invalid(format!("max_output_bytes: at most {OUTPUT_MAX}"))
+            .hint("read the rest with read_output, from the cursor in the result"));
     }
-    Ok(asked)
+    Ok(requested)
 }
 
-/// One output of a command.
+/// One output stream of a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
-pub(crate) struct Printed {
-    /// All of it; only its beginning if omitted_bytes is not 0.
+pub(crate) struct TruncatedOutput {
+    /// The whole output, or its head if omitted_bytes is not 0.
     pub(crate) text: String,
-    /// Its end, if something is missing between that and `text`.
+    /// The tail of the output, if bytes between `text` and `tail` were omitted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) tail: Option<String>,
-    /// How many bytes were printed in all.
+    /// Total number of bytes printed.
     pub(crate) bytes: u64,
-    /// How many are missing between `text` and `tail`.
+    /// Number of bytes omitted between `text` and `tail`.
     pub(crate) omitted_bytes: u64,
-    /// Give this cursor to read_output for what is missing.
+    /// Cursor for read_output to read the omitted bytes.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) omitted_cursor: Option<u64>,
-    /// How `text` and `tail` are given.
+    /// Encoding of `text` and `tail`.
     pub(crate) encoding: Encoding,
-    /// It has bytes that are no text; they were replaced by U+FFFD. Ask for encoding base64 for the exact ones.
+    /// Whether bytes that are not valid UTF-8 were replaced by U+FFFD. Use encoding base64 to get the exact bytes.
     pub(crate) replaced: bool,
 }
 
-impl Printed {
-    /// From what the server says.
-    pub(crate) fn new(capture: &Capture, encoding: Encoding) -> Result<Self, Trouble> {
-        let wrong = || Trouble::new(atoll_protocol::ErrorCode::Internal, "the server's answer is no base64");
+impl TruncatedOutput {
+    /// Converts the server's capture.
+    pub(crate) fn new(capture: &Capture, encoding: Encoding) -> Result<Self, ToolError> {
+        let wrong = || ToolError::new(atoll_protocol::ErrorCode::Internal, "the server's response is not valid base64");
         let head = capture.encoding.decode(&capture.data).ok_or_else(wrong)?;
         let (text, mut replaced) = encoding.encode(&head);
-        let mut printed = Self {
+        let mut truncated_output = Self {
             text,
             tail: None,
             bytes: capture.bytes,
@@ -84,22 +84,22 @@ impl Printed {
             let tail = capture.encoding.decode(&cut.tail).ok_or_else(wrong)?;
             let (tail, tail_replaced) = encoding.encode(&tail);
             replaced |= tail_replaced;
-            printed.tail = Some(tail);
-            printed.omitted_bytes = cut.omitted_bytes;
-            printed.omitted_cursor = Some(cut.cursor);
+            truncated_output.tail = Some(tail);
+            truncated_output.omitted_bytes = cut.omitted_bytes;
+            truncated_output.omitted_cursor = Some(cut.cursor);
         }
-        printed.replaced = replaced || capture.replaced;
-        Ok(printed)
+        truncated_output.replaced = replaced || capture.replaced;
+        Ok(truncated_output)
     }
 
-    /// As a model reads it; `process` is whose it is.
+    /// Returns the text for the model; `process` is the id to use with read_output.
     pub(crate) fn readable(&self, process: &str) -> String {
         let mut text = self.text.clone();
         if let Some(cursor) = self.omitted_cursor {
             let omitted = self.omitted_bytes;
             text.push_str(&format!(
-                "\n[... {omitted} bytes are left out here; read_output with process \"{process}\" and cursor {cursor} \
-                 gives them ...]\n"
+                "\n[... {omitted} bytes omitted; to read them, call read_output with process \"{process}\" and cursor \
+                 {cursor} ...]\n"
             ));
             text.push_str(self.tail.as_deref().unwrap_or_default());
         }
@@ -107,18 +107,18 @@ impl Printed {
     }
 }
 
-/// The newest line of output, for people who wait.
+/// The last line of output, for progress notifications.
 #[derive(Debug, Default)]
-pub(crate) struct Newest {
+pub(crate) struct LastLine {
     line: Vec<u8>,
     shown: String,
     bytes: u64,
 }
 
-/// Bytes of a line that are told.
+/// Maximum number of bytes of a line to show.
 const LINE_MAX: usize = 160;
 
-impl Newest {
+impl LastLine {
     pub(crate) fn add(&mut self, bytes: &[u8]) {
         self.bytes += bytes.len() as u64;
         let mut lines = bytes.rsplit(|byte| matches!(byte, b'\n' | b'\r'));
@@ -152,33 +152,36 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_left_out_is_counted_and_can_be_found() {
+    fn omitted_bytes_are_counted_and_have_a_cursor() {
         let capture = Capture::new(atoll_protocol::Encoding::Base64, b"head\n", b"tail", 1000, Some(5));
-        let printed = Printed::new(&capture, Encoding::Text).unwrap();
-        assert_eq!((printed.text.as_str(), printed.tail.as_deref()), ("head\n", Some("tail")));
-        assert_eq!((printed.bytes, printed.omitted_bytes, printed.omitted_cursor), (1009, 1000, Some(5)));
-        let text = printed.readable("p1");
+        let truncated_output = TruncatedOutput::new(&capture, Encoding::Text).unwrap();
+        assert_eq!((truncated_output.text.as_str(), truncated_output.tail.as_deref()), ("head\n", Some("tail")));
+        assert_eq!(
+            (truncated_output.bytes, truncated_output.omitted_bytes, truncated_output.omitted_cursor),
+            (1009, 1000, Some(5))
+        );
+        let text = truncated_output.readable("p1");
         assert!(text.starts_with("head\n") && text.ends_with("tail"), "{text}");
         assert!(text.contains("1000 bytes") && text.contains("\"p1\" and cursor 5"), "{text}");
     }
 
     #[test]
-    fn bytes_that_are_no_text_are_said_to_be_or_given_exactly() {
+    fn binary_output_is_flagged_or_exact() {
         let capture = Capture::new(atoll_protocol::Encoding::Base64, b"a\xff", b"", 0, None);
-        let text = Printed::new(&capture, Encoding::Text).unwrap();
+        let text = TruncatedOutput::new(&capture, Encoding::Text).unwrap();
         assert_eq!((text.text.as_str(), text.replaced), ("a\u{fffd}", true));
-        let exact = Printed::new(&capture, Encoding::Base64).unwrap();
+        let exact = TruncatedOutput::new(&capture, Encoding::Base64).unwrap();
         assert_eq!((exact.text.as_str(), exact.replaced), ("Yf8=", false));
     }
 
     #[test]
-    fn the_newest_line_is_the_one_that_was_begun_last() {
-        let mut newest = Newest::default();
+    fn last_line_is_the_last_one_started() {
+        let mut last_line = LastLine::default();
         for piece in ["one\ntwo\nth", "ree", "\n"] {
-            newest.add(piece.as_bytes());
+            last_line.add(piece.as_bytes());
         }
-        assert_eq!(newest.text(), "three (14 bytes so far)");
-        newest.add(b"\x1b[1mfour");
-        assert_eq!(newest.text(), "[1mfour (22 bytes so far)");
+        assert_eq!(last_line.text(), "three (14 bytes so far)");
+        last_line.add(b"\x1b[1mfour");
+        assert_eq!(last_line.text(), "[1mfour (22 bytes so far)");
     }
 }

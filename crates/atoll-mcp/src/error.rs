@@ -1,17 +1,17 @@
-//! What can go wrong in a call, told to the model: a code, a sentence, and what to do about it.
+//! Errors of tool calls, as models read them: a code, a message, and what to do about it.
 
 use atoll_protocol::{ErrorBody, ErrorCode};
 use rmcp::model::{CallToolResult, ContentBlock, MetaObject};
 
-/// Where programs find the error in an answer: `_meta`, under this name.
+/// Key in `_meta` under which programs find the error.
 const META: &str = "atoll/error";
 
-/// Why a call did not do what was asked.
+/// Why a tool call failed.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Trouble(ErrorBody);
+pub(crate) struct ToolError(ErrorBody);
 
-impl Trouble {
-    /// The caller can mend it.
+impl ToolError {
+    /// Creates an error in the arguments, which the model can correct.
     pub(crate) fn invalid(message: impl Into<String>) -> Self {
         Self::new(ErrorCode::ValidationFailed, message)
     }
@@ -20,9 +20,9 @@ impl Trouble {
         Self(ErrorBody { code, message: message.into(), hint: None, details: None })
     }
 
-    /// The client took the call back, or is gone.
+    /// Creates the error of a call that was cancelled, or whose client has disconnected.
     pub(crate) fn cancelled() -> Self {
-        Self::new(ErrorCode::CommandCancelled, "the call was cancelled; what it ran was ended")
+        Self::new(ErrorCode::CommandCancelled, "the call was cancelled and its command killed")
     }
 
     #[must_use]
@@ -31,8 +31,8 @@ impl Trouble {
         self
     }
 
-    /// The same as an answer. It has no structured content: that would have to look like a result.
-    pub(crate) fn answer(self) -> CallToolResult {
+    /// Converts it to a tool result. It has no structured content, which would have to match the output schema.
+    pub(crate) fn into_result(self) -> CallToolResult {
         let code = serde_json::to_value(self.0.code).unwrap_or_default();
         let mut text = format!("{}: {}", code.as_str().unwrap_or("INTERNAL"), self.0.message);
         if let Some(hint) = &self.0.hint {
@@ -46,7 +46,7 @@ impl Trouble {
     }
 }
 
-impl From<atoll_client::Error> for Trouble {
+impl From<atoll_client::Error> for ToolError {
     fn from(error: atoll_client::Error) -> Self {
         use atoll_client::Error;
         let message = error.to_string();
@@ -56,10 +56,10 @@ impl From<atoll_client::Error> for Trouble {
             }
             Error::Invalid { .. } => Self::invalid(message),
             Error::Unreachable { .. } => Self::new(ErrorCode::ServerUnreachable, message)
-                .hint("the Atoll server does not run, or cannot be reached from here: tell the user"),
+                .hint("the Atoll server is not running, or cannot be reached from here: report this to the user"),
             Error::Broken { .. } => Self::new(ErrorCode::Internal, message)
-                .hint("it may or may not have been done: look before doing it again"),
-            Error::Nonsense { .. } | _ => Self::new(ErrorCode::Internal, message),
+                .hint("the operation may or may not have been done: check before you repeat it"),
+            Error::InvalidResponse { .. } | _ => Self::new(ErrorCode::Internal, message),
         }
     }
 }
@@ -69,12 +69,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_model_reads_code_message_and_hint_and_a_program_finds_them() {
-        let trouble = Trouble::new(ErrorCode::FileNotFound, "no such file: /x").hint("list the directory");
-        let told = serde_json::to_value(trouble.answer()).unwrap();
-        assert_eq!(told["isError"], true);
-        assert_eq!(told["content"][0]["text"], "FILE_NOT_FOUND: no such file: /x\nhint: list the directory");
-        assert_eq!(told["_meta"][META]["code"], "FILE_NOT_FOUND");
-        assert!(told.get("structuredContent").is_none());
+    fn tool_error_has_text_for_models_and_meta_for_programs() {
+        let error = ToolError::new(ErrorCode::FileNotFound, "no such file: /x").hint("list the directory");
+        let result = serde_json::to_value(error.into_result()).unwrap();
+        assert_eq!(result["isError"], true);
+        assert_eq!(result["content"][0]["text"], "FILE_NOT_FOUND: no such file: /x\nhint: list the directory");
+        assert_eq!(result["_meta"][META]["code"], "FILE_NOT_FOUND");
+        assert!(result.get("structuredContent").is_none());
     }
 }
