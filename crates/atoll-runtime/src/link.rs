@@ -19,6 +19,7 @@ use atoll_isolation::{Packed, pack, unpack};
 use atoll_protocol::EndReason;
 use tokio::io::Interest;
 use tokio::io::unix::AsyncFd;
+use tokio::sync::mpsc::error::TryRecvError;
 use tokio::sync::{mpsc, oneshot, watch};
 
 use crate::Error;
@@ -42,6 +43,38 @@ pub(crate) enum News {
 }
 
 const NEWS_MAX: usize = 4;
+
+/// The events of one command, in their order.
+#[derive(Debug)]
+pub(crate) struct NewsReceiver {
+    /// Received and put back.
+    first: Option<News>,
+    rest: mpsc::Receiver<News>,
+}
+
+impl NewsReceiver {
+    pub(crate) fn new(rest: mpsc::Receiver<News>) -> Self {
+        Self { first: None, rest }
+    }
+
+    /// The next event; `None` when there will be none. No event is lost if the future is dropped.
+    pub(crate) async fn recv(&mut self) -> Option<News> {
+        match self.first.take() {
+            Some(first) => Some(first),
+            None => self.rest.recv().await,
+        }
+    }
+
+    /// The next event if there is one now.
+    pub(crate) fn try_recv(&mut self) -> Result<News, TryRecvError> {
+        self.first.take().map_or_else(|| self.rest.try_recv(), Ok)
+    }
+
+    /// Makes this event the next again.
+    pub(crate) fn put_back(&mut self, event: News) {
+        self.first = Some(event);
+    }
+}
 
 type Answer = (Event, Vec<OwnedFd>);
 
@@ -130,14 +163,14 @@ impl Link {
     }
 
     /// Announces a command before it is started, so that no news of it can be missed.
-    pub(crate) fn listen(&self, command: u64) -> Result<mpsc::Receiver<News>, Error> {
+    pub(crate) fn listen(&self, command: u64) -> Result<NewsReceiver, Error> {
         let (sender, receiver) = mpsc::channel(NEWS_MAX);
         let mut tables = self.inner.tables();
         if tables.gone {
             return Err(Error::SandboxGone);
         }
         tables.commands.insert(command, sender);
-        Ok(receiver)
+        Ok(NewsReceiver::new(receiver))
     }
 
     /// Whether init is there.

@@ -138,13 +138,25 @@ async fn attempt(
             fds.push(leaf.dir());
             fds.extend(leaf.memory_procs());
         }
-        // The answer comes before all other news, unless the program was faster: it has killed its warden.
+        let mut spawning = std::pin::pin!(shared.link.spawn(spawn, &fds));
         tokio::select! {
             biased;
-            spawned = shared.link.spawn(spawn, &fds) => spawned,
-            Some(News::WardenLost) = news.recv() => Err(SpawnError::Other(Error::Internal {
-                what: "the command was started and is lost: it killed what kept it".to_owned(),
-            })),
+            spawned = &mut spawning => spawned,
+            Some(event) = news.recv() => match event {
+                // It comes instead of an answer: the program was faster, and has killed its warden.
+                News::WardenLost => Err(SpawnError::Other(Error::Internal {
+                    what: "the command was started and is lost: it killed its warden".to_owned(),
+                })),
+                // It follows the answer, which another thread has delivered since `spawning` was polled.
+                News::Exited { .. }
+                | News::TreeEmpty
+                | News::Reported { .. }
+                | News::NotRun { .. }
+                | News::ShellLost { .. } => {
+                    news.put_back(event);
+                    spawning.await
+                }
+            },
         }
     };
     drop(theirs);

@@ -14,12 +14,12 @@ use atoll_isolation::wire::{Session, Spawn, SpawnStage};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
 use tokio::io::unix::AsyncFd;
 use tokio::net::UnixStream;
-use tokio::sync::{Semaphore, mpsc};
+use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
 use super::program::program;
 use crate::Error;
-use crate::link::{self, News, SpawnError};
+use crate::link::{self, NewsReceiver, SpawnError};
 use crate::session;
 use crate::shared::Shared;
 use crate::start;
@@ -289,7 +289,7 @@ fn request(shared: &Shared, number: u64, user: &User, tree: &Tree) -> Spawn {
 }
 
 /// Waits for the worker's end, or brings it about when nobody needs it any more.
-async fn keep(shared: Weak<Shared>, who: Who, number: u64, mut tree: Tree, mut news: mpsc::Receiver<News>) {
+async fn keep(shared: Weak<Shared>, who: Who, number: u64, mut tree: Tree, mut news: NewsReceiver) {
     let mut until = Instant::now() + IDLE;
     let ended = loop {
         tokio::select! {

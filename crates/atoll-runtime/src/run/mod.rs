@@ -20,7 +20,7 @@ use tokio::time::{Instant, sleep_until};
 use crate::Error;
 use crate::exec::Captures;
 use crate::life::{Effect, Event, Life};
-use crate::link::News;
+use crate::link::{News, NewsReceiver};
 use crate::log::Log;
 use crate::network::Registered;
 use crate::pipes::Reader;
@@ -59,7 +59,7 @@ pub(crate) struct Run {
     pub(crate) number: u64,
     pub(crate) tree: Tree,
     pub(crate) main: Main,
-    pub(crate) news: mpsc::Receiver<News>,
+    pub(crate) news: NewsReceiver,
     pub(crate) log: Log,
     pub(crate) captures: Option<Captures>,
     pub(crate) started: Instant,

@@ -5,12 +5,12 @@ use std::time::{Duration, SystemTime};
 
 use atoll_protocol::{EndRecord, KillReceipt, ProcessState, Signal, Timestamp, WindowSize};
 use bytes::Bytes;
-use tokio::sync::{OwnedSemaphorePermit, mpsc, oneshot};
+use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tokio::time::Instant;
 
 use super::exit::Main;
 use crate::Error;
-use crate::link::News;
+use crate::link::NewsReceiver;
 use crate::network::Registered;
 use crate::pipes::{OurEnds, Position};
 use crate::shared::Shared;
@@ -101,7 +101,7 @@ pub(crate) struct Started {
     pub(crate) number: u64,
     pub(crate) tree: Tree,
     pub(crate) main: Main,
-    pub(crate) news: mpsc::Receiver<News>,
+    pub(crate) news: NewsReceiver,
     pub(crate) ends: OurEnds,
     pub(crate) window: Option<Window>,
     pub(crate) started: Instant,

@@ -5,14 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use atoll_shell::message::Task;
-use tokio::sync::mpsc;
 
 use super::order;
 use super::part::ShellProcess;
 use super::wire::{self, Page, Reported, Wire};
 use crate::Error;
 use crate::command::{Command, Invocation};
-use crate::link::News;
+use crate::link::{News, NewsReceiver};
 use crate::pipes::{self, OurEnds};
 use crate::run::Started;
 use crate::shared::Shared;
@@ -31,7 +30,7 @@ const COMPLAINT_MAX: usize = 64 * 1024;
 pub(super) struct Shell {
     pub(super) process: Arc<ShellProcess>,
     pub(super) number: u64,
-    pub(super) news: mpsc::Receiver<News>,
+    pub(super) news: NewsReceiver,
     pub(super) tree: Tree,
     pub(super) wire: Wire,
     /// Its user's outside id: who owns a pipe may open it again by `/dev/stdout`.
@@ -133,7 +132,7 @@ impl Shell {
 }
 
 /// Kills a tree until nothing of it is left.
-pub(crate) async fn end_tree(shared: &Shared, tree: &mut Tree, news: &mut mpsc::Receiver<News>) {
+pub(crate) async fn end_tree(shared: &Shared, tree: &mut Tree, news: &mut NewsReceiver) {
     let mut pause = Duration::from_millis(1);
     let mut empty = false;
     while !empty && !tree.is_empty() {

@@ -14,7 +14,7 @@ use super::owner::Command;
 use super::part::{self, Part};
 use crate::Error;
 use crate::exec::Captures;
-use crate::link::News;
+use crate::link::{News, NewsReceiver};
 use crate::network::Narrowed;
 use crate::pipes::OurEnds;
 use crate::process::{Process, Told};
@@ -51,7 +51,7 @@ impl Turn {
             number: 0,
             tree: Tree::Part(part),
             main: Main::Turn,
-            news: heard,
+            news: NewsReceiver::new(heard),
             ends,
             window: None,
             started: Instant::now(),

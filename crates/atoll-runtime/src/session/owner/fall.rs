@@ -2,11 +2,10 @@
 
 use atoll_isolation::sys::process::Usage;
 use atoll_protocol::EndReason;
-use tokio::sync::mpsc;
 
 use super::Owner;
 use crate::Error;
-use crate::link::News;
+use crate::link::{News, NewsReceiver};
 use crate::session::machine::{Effect, Event};
 use crate::session::shell::{self, Shell};
 use crate::session::spare::Spare;
@@ -136,6 +135,6 @@ impl Owner {
 }
 
 /// Whether a warden has said that nothing is left.
-fn is_told_empty(news: &mut mpsc::Receiver<News>) -> bool {
+fn is_told_empty(news: &mut NewsReceiver) -> bool {
     std::iter::from_fn(|| news.try_recv().ok()).any(|news| matches!(news, News::TreeEmpty | News::WardenLost))
 }

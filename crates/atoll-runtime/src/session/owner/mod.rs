@@ -31,7 +31,7 @@ use super::wire;
 use crate::Error;
 use crate::exec::Captures;
 use crate::journal::SessionNote;
-use crate::link::News;
+use crate::link::{News, NewsReceiver};
 use crate::pipes::Reader;
 use crate::process::Process;
 use crate::run::{Control, Status as ProcessStatus};
@@ -108,7 +108,7 @@ pub(crate) struct Owner {
     next_job: u64,
     shell: Option<Shell>,
     /// Trees of shells that have ended; something may live in them.
-    old: Vec<(Tree, mpsc::Receiver<News>, u64)>,
+    old: Vec<(Tree, NewsReceiver, u64)>,
     turn: Option<Turn>,
     /// What earlier commands have left below the shell.
     background: Vec<u32>,

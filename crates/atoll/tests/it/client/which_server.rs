@@ -38,8 +38,11 @@ fn a_flag_wins_over_a_variable_and_a_variable_over_the_file() {
 fn invalid_settings_are_rejected_with_a_reason() {
     let home = Home::new();
     let cli = Cli::new(&home);
-    let addresses =
-        [("ftp://x", "invalid server address"), ("https://a b", "is no name"), ("http://x", "invalid server address")];
+    let addresses = [
+        ("ftp://x", "invalid server address"),
+        ("https://a b", "is not a valid host name"),
+        ("http://x", "invalid server address"),
+    ];
     for (server, reason) in addresses {
         let done = cli.done(&["ls", "--server", server]);
         assert!(done.code == Some(125) && done.stderr().contains(reason), "{done:?}");
