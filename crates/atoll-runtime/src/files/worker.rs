@@ -9,6 +9,7 @@ use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use std::time::Duration;
 
+use atoll_isolation::sys::identity;
 use atoll_isolation::sys::socket::{self, Waiting};
 use atoll_isolation::wire::{Session, Spawn, SpawnStage};
 use rustix::net::{AddressFamily, SocketFlags, SocketType};
@@ -274,8 +275,7 @@ fn request(shared: &Shared, number: u64, user: &User, tree: &Tree) -> Spawn {
         cwd: b"/".to_vec(),
         user: (user.uid, user.gid),
         groups: user.groups.clone(),
-        // Programs of the same user could use the worker's, so it has no more than they have.
-        limits: start::open_files(shared),
+        limits: limits(shared),
         umask: 0o022,
         session: Session::Own,
         in_cgroup,
@@ -286,6 +286,16 @@ fn request(shared: &Shared, number: u64, user: &User, tree: &Tree) -> Spawn {
         pidfd: false,
         beside: false,
     }
+}
+
+/// Programs of the same user could use the worker's descriptors, so it has no more than they have. A sandbox's limit may be
+/// higher than can be had: its commands are refused then, but its files can still be read.
+fn limits(shared: &Shared) -> Vec<(u32, u64, u64)> {
+    let possible = |(resource, soft, hard): (u32, u64, u64)| {
+        let most = identity::limit(resource).map_or(hard, |(_, most)| most);
+        (resource, soft.min(most), hard.min(most))
+    };
+    start::open_files(shared).into_iter().map(possible).collect()
 }
 
 /// Waits for the worker's end, or brings it about when nobody needs it any more.
